@@ -82,6 +82,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     if (attributes != nullptr) [[unlikely]] {
         set_attributes(node, native, *attributes, symbol, subject());
         if (attributes->device_updatable) graph.special().device_updatable = true;
+        graph.special().waits = graph.special().waits || attributes->waits_for_previous;
     }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(effects));
 }

@@ -33,6 +33,7 @@
 #include <cudag/device_exec.hpp>
 #include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
+#include <cudag/wait_for_previous.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>

@@ -82,6 +82,10 @@ struct LaunchConfig {
     bool cooperative = false; ///< all blocks run concurrently, so they can wait for each other
     /// Lets other kernels change grid, arguments and enabled state: see `KernelNode::on_device`. Only for nodes.
     bool device_updatable = false;
+    /// Declares that every launch of the kernel calls `cudag::wait_for_previous()` before it reads or writes memory
+    /// used by other nodes. It may then start before the kernels before it have ended: see `wait_for_previous`. In a
+    /// stream, implies `programmatic_stream_serialization`.
+    bool waits_for_previous = false;
     MemorySyncDomain memory_sync_domain = MemorySyncDomain::default_domain;
     /// The scheduling priority, within `cudaDeviceGetStreamPriorityRange`: lower numbers go first. The priority of a
     /// node takes effect in an Exec with `use_node_priority`.
@@ -139,6 +143,7 @@ struct BracedConfig {
     dim3 cluster = {1, 1, 1};
     bool cooperative = false;
     bool device_updatable = false;
+    bool waits_for_previous = false;
     MemorySyncDomain memory_sync_domain = MemorySyncDomain::default_domain;
     std::optional<int> priority = std::nullopt;
     std::optional<AccessPolicy> access_policy = std::nullopt;
@@ -161,6 +166,7 @@ struct BracedConfig {
                 cluster,
                 cooperative,
                 device_updatable,
+                waits_for_previous,
                 memory_sync_domain,
                 priority,
                 access_policy,
@@ -181,32 +187,32 @@ struct BracedConfig {
 template <class Config>
 requires std::is_same_v<std::remove_const_t<Config>, LaunchConfig>
 constexpr auto fields_of(Config& config) noexcept {
-    [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
-                            priority, access_policy, preferred_cluster, cluster_scheduling_policy,
+    [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, waits_for_previous,
+                            memory_sync_domain, priority, access_policy, preferred_cluster, cluster_scheduling_policy,
                             portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,
                             memory_sync_domain_map, programmatic_stream_serialization, preferred_shared_memory_carveout,
                             programmatic_event, launch_completion_event] = config;
-    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-                    access_policy, preferred_cluster, cluster_scheduling_policy, portable_cluster_size_mode,
-                    shared_memory_mode, nvlink_util_centric_scheduling, memory_sync_domain_map,
-                    programmatic_stream_serialization, preferred_shared_memory_carveout, programmatic_event,
-                    launch_completion_event);
+    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, waits_for_previous,
+                    memory_sync_domain, priority, access_policy, preferred_cluster, cluster_scheduling_policy,
+                    portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,
+                    memory_sync_domain_map, programmatic_stream_serialization, preferred_shared_memory_carveout,
+                    programmatic_event, launch_completion_event);
 }
 
 /// Returns references to all fields of a BracedConfig, in order, except its location.
 template <class Config>
 requires std::is_same_v<std::remove_const_t<Config>, BracedConfig>
 constexpr auto fields_of(Config& config) noexcept {
-    [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
-                            priority, access_policy, preferred_cluster, cluster_scheduling_policy,
+    [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, waits_for_previous,
+                            memory_sync_domain, priority, access_policy, preferred_cluster, cluster_scheduling_policy,
                             portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,
                             memory_sync_domain_map, programmatic_stream_serialization, preferred_shared_memory_carveout,
                             programmatic_event, launch_completion_event, location] = config;
-    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-                    access_policy, preferred_cluster, cluster_scheduling_policy, portable_cluster_size_mode,
-                    shared_memory_mode, nvlink_util_centric_scheduling, memory_sync_domain_map,
-                    programmatic_stream_serialization, preferred_shared_memory_carveout, programmatic_event,
-                    launch_completion_event);
+    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, waits_for_previous,
+                    memory_sync_domain, priority, access_policy, preferred_cluster, cluster_scheduling_policy,
+                    portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,
+                    memory_sync_domain_map, programmatic_stream_serialization, preferred_shared_memory_carveout,
+                    programmatic_event, launch_completion_event);
 }
 
 } // namespace detail

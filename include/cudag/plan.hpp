@@ -44,6 +44,10 @@ struct Plan {
     /// one after the last kernels if they are many: the launch call then starts one kernel only. Not for inner graphs,
     /// and not if the process sees several devices.
     bool ends = true;
+    /// Lets kernels with `LaunchConfig::waits_for_previous` start before the kernels directly before them have ended:
+    /// CUDA gets programmatic edges to them. The order of memory accesses stays the same: see `wait_for_previous`.
+    /// Needs a device of compute capability 9.0 or later.
+    bool early = true;
     /// Limits how many nodes run concurrently, by adding edges: the nodes form at most this many lanes, each a
     /// sequence. Useful if many short kernels would otherwise compete. The resulting order is stricter than the one
     /// written. 0: no limit. Each device has as many lanes of its own; joins and event nodes have no lane.
@@ -61,7 +65,7 @@ struct Plan {
     /// Returns whether nodes may be put on lanes.
     [[nodiscard]] bool wants_lanes() const noexcept { return lanes != 0 || !durations.empty(); }
     /// Returns the plan that gives CUDA the edges as written.
-    [[nodiscard]] static Plan as_written() { return {.reduce = false, .joins = false, .ends = false}; }
+    [[nodiscard]] static Plan as_written() { return {.reduce = false, .joins = false, .ends = false, .early = false}; }
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -106,10 +110,10 @@ struct PlanGain {
 class CUDAG_EXPORT PlanReport {
   public:
     PlanReport(detail::Passkey, Plan plan, std::size_t edges_before, std::size_t edges_after,
-               std::vector<PlannedJoin> joins, std::size_t kernels, std::size_t lanes, std::optional<PlanGain> gain,
-               std::vector<std::string> advice)
+               std::vector<PlannedJoin> joins, std::size_t kernels, std::size_t lanes, std::size_t early_edges,
+               std::optional<PlanGain> gain, std::vector<std::string> advice)
         : plan_(std::move(plan)), edges_before_(edges_before), edges_after_(edges_after), joins_(std::move(joins)),
-          kernels_(kernels), lanes_(lanes), gain_(gain), advice_(std::move(advice)) {}
+          kernels_(kernels), lanes_(lanes), early_edges_(early_edges), gain_(gain), advice_(std::move(advice)) {}
 
     [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
     [[nodiscard]] std::size_t edges_before() const noexcept { return edges_before_; }
@@ -120,6 +124,8 @@ class CUDAG_EXPORT PlanReport {
     [[nodiscard]] std::size_t kernels() const noexcept { return kernels_; }
     /// Returns the number of lanes of the graph, for each device; 0 without lanes.
     [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
+    /// Returns the number of edges made programmatic, so that kernels start early.
+    [[nodiscard]] std::size_t early_edges() const noexcept { return early_edges_; }
     /// Returns the estimated gain, or nothing for unmeasured kinds of devices, those of another compute capability than
     /// 9.0. The costs were measured on an H200.
     [[nodiscard]] const std::optional<PlanGain>& gain() const noexcept { return gain_; }
@@ -136,6 +142,7 @@ class CUDAG_EXPORT PlanReport {
     std::vector<PlannedJoin> joins_;
     std::size_t kernels_;
     std::size_t lanes_;
+    std::size_t early_edges_;
     std::optional<PlanGain> gain_;
     std::vector<std::string> advice_;
 };

@@ -53,7 +53,8 @@ struct RelaxReport {
 ///
 /// - Joins order nothing by themselves.
 /// - Nodes with unknown accesses stay in place, and are reported, until `.reads` and `.writes` declare their accesses.
-/// - Nodes at edges of other kinds than `full` stay in place.
+/// - Nodes at edges of other kinds than `full` stay in place. A programmatic edge to a kernel that declares its wait
+///   counts as a full one.
 /// - cudag cannot see memory that kernels find by themselves, in device variables or behind pointers in memory: declare
 ///   it likewise.
 /// - `races()` of the result is empty as long as no update gives a node other memory.

@@ -10,6 +10,7 @@
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
+#include "watched_writes.hpp"
 
 #include <fmt/format.h>
 
@@ -122,6 +123,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
                                                      detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
+    if (graph.has_known_nodes()) declare_waits(*state);
     return detail::Access::exec_of(std::move(state));
 }
 

@@ -109,17 +109,20 @@ struct OtherPlan {
     std::size_t edges = 0;
     std::size_t kernels = 0;
     std::size_t joins = 0; ///< replaced by edges or kernels
+    std::size_t early = 0;
     friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
 
     void add(const GraphState& graph, const detail::PlannedEdges* planned) {
         edges += planned == nullptr ? graph.edges().size() : planned->edges.size();
         if (planned == nullptr) return;
         kernels += planned->kernels;
+        early += planned->early;
         for (const JoinRecord& join : planned->joins)
             joins += join.form == JoinForm::node ? 0 : 1;
     }
     [[nodiscard]] std::string text() const {
         std::string text = counted(edges, "edge");
+        if (early != 0) text += fmt::format(", {} of them programmatic,", early);
         if (kernels != 0) text += fmt::format(" and {}", counted(kernels, "empty kernel"));
         return text;
     }
@@ -143,7 +146,7 @@ OtherPlan plan_in_force(const detail::ExecState& exec) {
     return now;
 }
 
-std::string switched_off(const Plan& plan) {
+std::string switched_off(const Plan& plan, bool early_matters) {
     std::string text;
     const auto add = [&](bool on, std::string_view name) {
         if (!on) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
@@ -151,17 +154,18 @@ std::string switched_off(const Plan& plan) {
     add(plan.reduce, "reduce");
     add(plan.joins, "joins");
     add(plan.ends, "ends");
+    add(plan.early || !early_matters, "early");
     return text;
 }
 
 /// Reports the default plan's result for edges that were not planned, or planned with options off.
 void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice) {
     Plan full = exec.options().plan;
-    const std::string off = switched_off(full);
-    if (exec.was_read() && off.empty()) return;
-    full.reduce = full.joins = full.ends = true;
+    full.reduce = full.joins = full.ends = full.early = true;
+    if (exec.was_read() && full == exec.options().plan) return;
     const OtherPlan now = plan_in_force(exec), then = plan_of(exec.source(), full);
     if (then == now) return;
+    const std::string off = switched_off(exec.options().plan, then.early != now.early);
     if (!exec.was_read())
         advice.push_back(fmt::format("the graph was captured and not read before instantiate(), so its edges are as "
                                      "they were recorded: {} would be {} if it were read first, as by edge_count()",
@@ -274,11 +278,13 @@ PlanReport Exec::plan() const {
     std::size_t after = before;
     std::size_t kernels = 0;
     std::size_t lanes = 0;
+    std::size_t early = 0;
     PlanGain gain;
     std::vector<PlannedJoin> joins;
     for (const detail::PlannedGraph& each : exec.planned()) {
         after = after - each.graph->edges().size() + each.planned->edges.size();
         kernels += each.planned->kernels;
+        early += each.planned->early;
         if (each.graph == &exec.source()) lanes = each.planned->lanes;
         for (const JoinRecord& join : each.planned->joins) {
             joins.push_back(describe(*each.graph, join));
@@ -300,6 +306,7 @@ PlanReport Exec::plan() const {
             std::move(joins),
             kernels,
             lanes,
+            early,
             gains ? std::optional(gain) : std::nullopt,
             std::move(advice)};
 }
@@ -309,11 +316,12 @@ std::string Exec::dot() const {
 }
 
 std::string PlanReport::to_string() const {
-    std::string text = edges_before_ == edges_after_ && joins_.empty() && lanes_ == 0
+    std::string text = edges_before_ == edges_after_ && joins_.empty() && lanes_ == 0 && early_edges_ == 0
                            ? fmt::format("{}, as they were written", counted(edges_before_, "edge"))
                            : fmt::format("{} became {}", counted(edges_before_, "edge"), edges_after_);
     if (kernels_ != 0) text += fmt::format(", with {}", counted(kernels_, "empty kernel"));
     if (lanes_ != 0) text += fmt::format(", on {}", counted(lanes_, "lane"));
+    if (early_edges_ != 0) text += fmt::format(", {} of them programmatic", early_edges_);
     constexpr std::size_t shown = 20;
     for (std::size_t i = 0; i < std::min(joins_.size(), shown); ++i)
         text += '\n' + cudag::to_string(joins_[i]);

@@ -107,12 +107,12 @@ bool take_text(std::string_view& text, std::string_view prefix) {
     return true;
 }
 
-/// Reads "reduce, joins, ends", some of these in this order, or "none".
+/// Reads "reduce, joins, ends, early", some of these in this order, or "none".
 bool read_parts(std::string_view text, Plan& plan) {
-    plan.reduce = plan.joins = plan.ends = false;
+    plan.reduce = plan.joins = plan.ends = plan.early = false;
     if (text == "none") return true;
     const std::pair<bool*, std::string_view> parts[] = {
-        {&plan.reduce, "reduce"}, {&plan.joins, "joins"}, {&plan.ends, "ends"}};
+        {&plan.reduce, "reduce"}, {&plan.joins, "joins"}, {&plan.ends, "ends"}, {&plan.early, "early"}};
     bool is_first = true;
     for (const auto& [is_on, name] : parts) {
         std::string_view rest = text;
@@ -163,7 +163,7 @@ TunedPlan TunedPlan::parse(std::string_view text) {
     if (goal == detail::tune_goals.end()) lines.refuse_line(goals);
 
     Plan plan;
-    constexpr std::string_view parts = "\"parts: \" and some of \"reduce, joins, ends\", or \"none\"";
+    constexpr std::string_view parts = "\"parts: \" and some of \"reduce, joins, ends, early\", or \"none\"";
     if (!detail::read_parts(lines.value_of("parts", parts), plan)) lines.refuse_line(parts);
 
     constexpr std::string_view lanes = "\"lanes: \" and a number";
@@ -203,9 +203,11 @@ Plan TunedPlan::plan_for(const Graph& graph) const {
 }
 
 std::string TunedPlan::to_string() const {
-    const auto& [reduce, joins, ends, lanes, durations, launches] = plan_; // a new member needs a line in the text
+    const auto& [reduce, joins, ends, early, lanes, durations, launches] =
+        plan_; // a new member needs a line in the text
     std::string parts;
-    const std::pair<bool, std::string_view> all[] = {{reduce, "reduce"}, {joins, "joins"}, {ends, "ends"}};
+    const std::pair<bool, std::string_view> all[] = {
+        {reduce, "reduce"}, {joins, "joins"}, {ends, "ends"}, {early, "early"}};
     for (const auto& [is_on, name] : all)
         if (is_on) parts.append(parts.empty() ? "" : ", ").append(name);
     std::string text = fmt::format("{}\ngoal: {}\nparts: {}\nlanes: {}\n", detail::first_line_of_tuned,

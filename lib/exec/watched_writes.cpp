@@ -1,4 +1,4 @@
-// Declarations of the writes of nodes, for a CPU runtime that detects other writes.
+// Declarations of nodes for a CPU runtime that checks them: their writes, and waits for previous kernels.
 #include "watched_writes.hpp"
 
 #include "watched_region.hpp"
@@ -6,6 +6,7 @@
 #include "exec_declarations.hpp"
 #include "exec_in_force.hpp"
 #include "exec_state.hpp"
+#include "graph/for_each_graph.hpp"
 #include "graph/in_force.hpp"
 #include "order/declarations.hpp"
 #include "order/node_accesses.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 using Watches = bool (*)();
 using Forget = void (*)(cudaGraphExec_t);
+using DeclareWait = void (*)(cudaGraphExec_t, cudaGraphNode_t, const char*);
 using Declare = void (*)(cudaGraphExec_t, cudaGraphNode_t, const char*, const WatchedRegion*, std::size_t);
 
 /// Returns null in NVIDIA's runtime.
@@ -70,6 +72,22 @@ void declare_writes(const ExecState& exec) {
         const NodePlace node{place.first, place.second};
         declare(exec.native(), node.native(), node.describe().c_str(), list.data(), list.size());
     }
+}
+
+void declare_waits(const ExecState& exec) {
+    static const auto declare = find<DeclareWait>("cudart_cpu_declare_wait");
+    if (declare == nullptr) return;
+    for_each_graph(exec.source(), [&](const GraphState& graph) {
+        if (!graph.special().waits) return;
+        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+            const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[i].params);
+            const bool waits =
+                kernel != nullptr && (*kernel)->attributes != nullptr && (*kernel)->attributes->waits_for_previous;
+            if (!waits) continue;
+            const NodePlace node{&graph, i};
+            declare(exec.native(), node.native(), node.describe().c_str());
+        }
+    });
 }
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Declarations of the writes of nodes, for a CPU runtime that detects other writes.
+// Declarations of nodes for a CPU runtime that checks them: their writes, and waits for previous kernels.
 #pragma once
 
 namespace cudag::detail {
@@ -10,5 +10,8 @@ class ExecState;
 
 /// Declares to the runtime the accesses of all nodes of an exec that declare every argument.
 void declare_writes(const ExecState& exec);
+
+/// Declares to the runtime the kernels of an exec that declare to wait for previous ones. Costs a look at the graph.
+void declare_waits(const ExecState& exec);
 
 } // namespace cudag::detail

@@ -16,6 +16,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.joins = origin.special_.joins;
     special_.accesses = origin.special_.accesses;
     special_.owners = origin.special_.owners;
+    special_.waits = origin.special_.waits;
     special_.read = origin.special_.read;
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated().all()) {

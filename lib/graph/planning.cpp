@@ -51,11 +51,14 @@ std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeReco
 struct DeviceRules {
     JoinRules joins;
     LaneCosts lanes;
+    bool early = false; ///< whether kernels may start early
 };
 
 DeviceRules rules_of_device() {
     const auto [major, minor] = compute_capability();
-    return {{join_costs(major, minor), cuda_version() >= since::kernels_from_images}, lane_costs(major, minor)};
+    return {{join_costs(major, minor), cuda_version() >= since::kernels_from_images},
+            lane_costs(major, minor),
+            major >= early_launch_major};
 }
 
 int device_count() {
@@ -124,6 +127,51 @@ class NodeDevices {
     std::map<CUcontext, std::uint32_t> of_context_;
 };
 
+/// Finds the kernels that may start early. Early launch is for two kernels of one context: CUDA is asked for contexts
+/// if there may be several.
+EarlyNodes early_nodes(const GraphState& graph) {
+    EarlyNodes found;
+    const std::size_t nodes = graph.natives().size();
+    const auto kernel_at = [&](std::size_t node) {
+        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[node].params);
+        return kernel == nullptr ? nullptr : *kernel;
+    };
+    bool is_one_context = is_only_device();
+    found.roles.resize(nodes);
+    for (std::size_t node = 0; node < nodes; ++node) {
+        const KernelParams* const kernel = kernel_at(node);
+        if (kernel == nullptr) continue;
+        found.roles[node] = declares_wait(*kernel) ? EarlyRole::waiting : EarlyRole::plain;
+        is_one_context = is_one_context && kernel->context == nullptr;
+    }
+    if (is_one_context) {
+        if (!device_rules().early) found.roles.clear();
+        return found;
+    }
+    struct Context {
+        std::uint32_t number;
+        bool is_early;
+    };
+    std::map<CUcontext, Context> contexts;
+    bind_context();
+    found.contexts.resize(nodes);
+    for (std::size_t node = 0; node < nodes; ++node) {
+        if (found.roles[node] == EarlyRole::other) continue;
+        CUDA_KERNEL_NODE_PARAMS params{};
+        checked_driver<GraphError>(driver().graph_kernel_node_get_params(graph.natives()[node], &params),
+                                   "cuGraphKernelNodeGetParams");
+        const auto number = static_cast<std::uint32_t>(contexts.size());
+        const auto [place, is_new] = contexts.try_emplace(params.ctx, Context{number, false});
+        if (is_new) {
+            const int device = device_of_context(params.ctx);
+            place->second.is_early = compute_capability(device).major >= early_launch_major;
+        }
+        found.contexts[node] = place->second.number;
+        if (!place->second.is_early) found.roles[node] = EarlyRole::other;
+    }
+    return found;
+}
+
 /// Returns the native edges, then the others.
 std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, const std::vector<EdgeRecord>& all) {
     const EdgeSet had(native);
@@ -133,7 +181,7 @@ std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, cons
     return edges;
 }
 
-PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool has_many_ends,
+PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool has_many_ends, bool wants_early,
                    bool wants_lanes) {
     PlanInput input{.nodes = graph.natives().size(),
                     .edges = edges,
@@ -150,6 +198,7 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
         for (std::size_t node = 0; node < input.nodes; ++node)
             input.is_join[node] = graph.nodes()[node].kind == NodeKind::empty;
     }
+    if (wants_early) input.early = early_nodes(graph);
     if (wants_lanes) {
         input.lanes = device_rules().lanes;
         input.devices = NodeDevices::of(graph, edges);
@@ -221,13 +270,14 @@ std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
 }
 
 /// Plans a graph with memory nodes. CUDA cannot remove its edges: nodes with incoming native edges keep their edges.
-std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends) {
+std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends,
+                                                bool wants_early) {
     const std::vector<EdgeRecord>& native = graph.edge_lists().native();
     const std::vector<EdgeRecord>& written = graph.edges();
     const std::size_t nodes = graph.natives().size();
     const std::vector<EdgeRecord> edges =
         native_first(native, plan.reduce ? reduced(nodes, written, kept_nodes(graph, written)) : written);
-    PlanInput input = input_of(graph, edges, has_many_ends, false);
+    PlanInput input = input_of(graph, edges, has_many_ends, wants_early, false);
     input.keeps_all.resize(nodes);
     for (const EdgeRecord& edge : native)
         input.keeps_all[edge.to] = true;
@@ -262,9 +312,11 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
     const bool has_many_ends =
         graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= least_ends;
     const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_meeting); // else it is a line
-    if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_lanes) return nullptr;
-    if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends));
-    return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_lanes)));
+    const bool wants_early = plan.early && graph.special().waits;
+    if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_early && !wants_lanes)
+        return nullptr;
+    if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends, wants_early));
+    return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_early, wants_lanes)));
 }
 
 namespace {

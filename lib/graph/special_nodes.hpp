@@ -20,6 +20,8 @@ struct SpecialNodes {
     bool accesses = false;
     /// Nodes with owners, or owners of the graph itself.
     bool owners = false;
+    /// Kernels that declare to wait for previous ones.
+    bool waits = false;
     /// Nodes not made by cudag, with unread attributes.
     bool read = false;
     /// Host nodes with a callable called by cudag.

@@ -15,6 +15,7 @@ struct CapturedLaunch {
     cudaGraphNode_t node;
     const KernelSignature* signature; ///< of types; null for a Function, for which CUDA reports as much
     std::vector<ArgumentAccess> accesses;
+    bool waits = false; ///< LaunchConfig::waits_for_previous
 };
 
 } // namespace cudag::detail

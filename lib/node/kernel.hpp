@@ -43,6 +43,13 @@ struct alignas(std::max_align_t) KernelParams {
 /// Stores the attributes of `config` in `copy`, an OwnedParams made while they were unread.
 void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
+/// Whether the kernel declares to wait for previous ones. False for a device-updatable kernel: the node must not start
+/// while another kernel changes it.
+[[nodiscard]] inline bool declares_wait(const KernelParams& kernel) noexcept {
+    return kernel.attributes != nullptr && kernel.attributes->waits_for_previous &&
+           !kernel.attributes->device_updatable;
+}
+
 /// Whether the parameter types are known. Such a signature lives forever, others live in their graph.
 [[nodiscard]] inline bool is_typed(const KernelSignature& signature) noexcept {
     return signature.count != 0 && signature.parameters[0].cpp_type != nullptr;

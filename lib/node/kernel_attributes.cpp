@@ -29,7 +29,7 @@ cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
 LaunchConfig read_kept_attributes(cudaGraphNode_t node) {
     LaunchConfig config;
     for (const LaunchAttribute& attribute : launch_attributes())
-        if (attribute.rules.is_kept_silently && cuda_version() >= attribute.rules.since)
+        if (attribute.rules.is_kept_silently && attribute.rules.is_of_nodes && cuda_version() >= attribute.rules.since)
             attribute.read(read(node, attribute.id), config);
     return config;
 }
@@ -42,7 +42,10 @@ bool has_kept_attributes(const LaunchConfig& config) noexcept {
 
 /// The attributes that execs silently keep.
 LaunchConfig kept_attributes(const KernelParams& kernel) {
-    return kernel.unread != nullptr ? read_kept_attributes(kernel.unread) : config_of(kernel);
+    if (kernel.unread == nullptr) return config_of(kernel);
+    LaunchConfig config = read_kept_attributes(kernel.unread);
+    config.waits_for_previous = kernel.attributes != nullptr && kernel.attributes->waits_for_previous;
+    return config;
 }
 
 /// Adds the cluster of a kernel compiled with __cluster_dims__, which has one without an attribute.
@@ -69,7 +72,7 @@ CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch
 
 void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
                     const void* symbol, Subject&& subject) {
-    for (const cudaLaunchAttribute& attribute : NativeAttributes(config)) {
+    for (const cudaLaunchAttribute& attribute : NativeAttributes(config, LaunchUse::node)) {
         const cudaError_t status = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
         if (status == cudaSuccess) continue;
         CallFailure failure =

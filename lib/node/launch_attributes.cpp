@@ -240,6 +240,10 @@ constexpr std::array all_attributes{
     attribute<&LaunchConfig::programmatic_stream_serialization>(
         cudaLaunchAttributeProgrammaticStreamSerialization, "programmatic_stream_serialization",
         {.only_launches = "only launches in streams have it; .after(programmatic(node)) lets a node start early"}),
+    // After the attribute of the same number. A node starts early by its edges.
+    attribute<&LaunchConfig::waits_for_previous>(
+        cudaLaunchAttributeProgrammaticStreamSerialization, "waits_for_previous",
+        {.needs_instantiate = true, .is_kept_silently = true, .is_told = false, .is_of_nodes = false}),
     attribute<&LaunchConfig::programmatic_event>(
         cudaLaunchAttributeProgrammaticEvent, "programmatic_event",
         {.broken = broken_event,
@@ -261,9 +265,10 @@ std::span<const LaunchAttribute, launch_attribute_count> launch_attributes() noe
     return all_attributes;
 }
 
-NativeAttributes::NativeAttributes(const LaunchConfig& config) noexcept {
+NativeAttributes::NativeAttributes(const LaunchConfig& config, LaunchUse use) noexcept {
     for (const LaunchAttribute& attribute : all_attributes) {
-        if (!attribute.is_given(config)) continue;
+        if (!attribute.is_given(config) || (use == LaunchUse::node && !attribute.rules.is_of_nodes)) continue;
+        if (count_ != 0 && list_[count_ - 1].id == attribute.id) continue; // given by another field
         cudaLaunchAttribute& native = list_[count_++];
         native.id = static_cast<cudaLaunchAttributeID>(attribute.id);
         attribute.write(config, native.val);

@@ -47,6 +47,7 @@ struct AttributeRules {
     const char* only_nodes = nullptr;         ///< the reason why launches in streams cannot have it; null if they can
     const char* only_launches = nullptr;      ///< the reason why nodes cannot have it; null if they can
     bool is_told = true;                      ///< whether CUDA reports it for a node
+    bool is_of_nodes = true;                  ///< whether CUDA has it for nodes; else only cudag knows
 };
 
 /// An attribute, from CUDA's number to the check of a value.
@@ -69,7 +70,7 @@ inline constexpr std::size_t launch_attribute_count =
 /// The given attributes of `config`, in CUDA's form.
 class NativeAttributes {
   public:
-    explicit NativeAttributes(const LaunchConfig& config) noexcept;
+    NativeAttributes(const LaunchConfig& config, LaunchUse use) noexcept;
 
     [[nodiscard]] const cudaLaunchAttribute* begin() const noexcept { return list_.data(); }
     [[nodiscard]] const cudaLaunchAttribute* end() const noexcept { return list_.data() + count_; }

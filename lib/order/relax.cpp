@@ -39,6 +39,18 @@ void require_changeable(const GraphState& graph) {
                cudaErrorNotSupported);
 }
 
+/// Returns the edges of `graph`. Those to waiting kernels are full: their waits give them the same order.
+std::vector<EdgeRecord> edges_to_relax(const GraphState& graph) {
+    std::vector<EdgeRecord> edges = graph.edges();
+    if (!graph.special().waits) return edges;
+    for (EdgeRecord& edge : edges) {
+        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[edge.to].params);
+        const bool waits = kernel != nullptr && declares_wait(**kernel);
+        if (waits && edge.kind == EdgeKind::programmatic) edge.kind = EdgeKind::full;
+    }
+    return edges;
+}
+
 /// The relaxed edges of one graph, and the reasons for its staying nodes.
 class Relaxation {
   public:
@@ -48,20 +60,21 @@ class Relaxation {
             if (const auto reason = why_untracked(graph, i))
                 stay(i, {graph.handle(i), reason->reason, reason->inside.graph->handle(reason->inside.index),
                          reason->argument});
-        for (const EdgeRecord& edge : graph.edges()) {
+        const std::vector<EdgeRecord> written = edges_to_relax(graph);
+        for (const EdgeRecord& edge : written) {
             if (edge.kind == EdgeKind::full) continue;
             stay(edge.from, StayReason::early_edge);
             stay(edge.to, StayReason::early_edge);
         }
         AccessList accesses = access_list_of(graph, Sizes::most);
         const std::vector<bool> driven = driven_nodes(graph);
-        if (!driven.empty() && !find_races(accesses, stays_.size(), graph.edges(), 1).empty()) {
+        if (!driven.empty() && !find_races(accesses, stays_.size(), written, 1).empty()) {
             stay_where_driven(driven);
             accesses = access_list_of(graph);
         }
         // Otherwise staying nodes before a join, and after it, would get edges each to each.
         if (graph.special().joins) stay_with_others();
-        edges_ = relaxed_edges(accesses, stays_.size(), graph.edges(), stays_, declared_regions());
+        edges_ = relaxed_edges(accesses, stays_.size(), written, stays_, declared_regions());
     }
 
     [[nodiscard]] GraphState& graph() const noexcept { return graph_; }

@@ -51,6 +51,7 @@ struct PlannedEdges {
     std::uint32_t kernels = 0; ///< number of empty kernels; they are numbered after the nodes of the graph
     std::vector<JoinRecord> joins = {};
     std::size_t lanes = 0; ///< number of lanes of nodes; 0 if lanes were not used
+    std::size_t early = 0; ///< number of edges made programmatic
     friend bool operator==(const PlannedEdges&, const PlannedEdges&) = default;
 };
 

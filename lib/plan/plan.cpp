@@ -37,7 +37,9 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
         planned.lanes = lanes;
     }
     if (plan.ends && rules.kernels && rules.repays && !input.is_kernel.empty()) plan_ends(input.is_kernel, planned);
-    if (planned.joins.empty() && planned.lanes == 0 && planned.edges.size() == input.edges.size()) return std::nullopt;
+    if (plan.early && !input.early.roles.empty()) plan_early(input.early, input.keeps_all, planned);
+    if (planned.joins.empty() && planned.lanes == 0 && planned.early == 0 && planned.edges.size() == input.edges.size())
+        return std::nullopt;
     return planned;
 }
 

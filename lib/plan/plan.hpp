@@ -1,6 +1,7 @@
 // The plan: the edges passed to CUDA in place of the written ones.
 #pragma once
 
+#include "early.hpp"
 #include "joins.hpp"
 #include "lane_costs.hpp"
 
@@ -24,6 +25,7 @@ struct PlanInput {
     std::vector<bool> is_off_lanes{};     ///< by node: it takes no part in lanes; empty if there is no such node
     std::vector<std::uint32_t> devices{}; ///< by node, for lanes: see LaneInput
     LaneCosts lanes = lane_costs(0, 0);
+    EarlyNodes early{};
 };
 
 /// Returns edges that order the nodes exactly as the given ones do, unless lanes are requested, which add order. Equal

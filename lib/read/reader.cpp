@@ -146,6 +146,18 @@ void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::
     edges.note_front(nodes.size(), std::move(numbers));
 }
 
+/// Records that a captured kernel declares to wait. CUDA does not report it for nodes.
+void note_wait(GraphState& graph, std::uint32_t index) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.record(index).params);
+    if (kernel == nullptr) return;
+    LaunchConfig attributes = (*kernel)->attributes != nullptr ? *(*kernel)->attributes : LaunchConfig();
+    attributes.waits_for_previous = true;
+    auto* own = new (graph.memory().allocate<KernelParams>(1)) KernelParams(**kernel);
+    own->attributes = graph.memory().store(attributes);
+    graph.record(index).params = own;
+    graph.special().waits = true;
+}
+
 void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
     DeclaredAccesses& declared = graph.declared_as_made();
     for (const CapturedLaunch& launch : launches) {
@@ -153,6 +165,7 @@ void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
         if (index == none) continue;
         if (launch.signature != nullptr) declared.add_launch(index, *launch.signature);
         declared.add(index, launch.accesses);
+        if (launch.waits) note_wait(graph, index);
     }
 }
 

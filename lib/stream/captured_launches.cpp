@@ -39,9 +39,9 @@ std::vector<CapturedLaunch> CapturedLaunches::take() {
     return taken;
 }
 
-void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects) {
+void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects, bool waits) {
     const bool is_captured = captures.load(std::memory_order_relaxed) != 0;
-    if (!is_captured || effects.accesses.empty()) [[likely]] // for raw pointers CUDA's node suffices
+    if (!is_captured || (effects.accesses.empty() && !waits)) [[likely]] // for raw pointers CUDA's node suffices
         return;
     cudaStreamCaptureStatus status{};
     unsigned long long capture = 0;
@@ -52,8 +52,10 @@ void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signatur
     ignore(asked); // the launch has succeeded: unrecorded, it is not tracked
     if (asked != cudaSuccess || status != cudaStreamCaptureStatusActive || count != 1) return;
     launches_of_captures().with(capture, [&](auto& launches) {
-        launches.push_back(
-            {front[0], is_typed(signature) ? &signature : nullptr, {effects.accesses.begin(), effects.accesses.end()}});
+        launches.push_back({front[0],
+                            is_typed(signature) ? &signature : nullptr,
+                            {effects.accesses.begin(), effects.accesses.end()},
+                            waits});
     });
 }
 

@@ -24,9 +24,9 @@ class CapturedLaunches {
     /// Returns the launches since the last call.
     [[nodiscard]] std::vector<CapturedLaunch> take();
 
-    /// Records a launch just made in `stream`, if such a capture contains it and it declares accesses. Otherwise costs
-    /// a load, or a CUDA call while another stream is captured.
-    static void note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects);
+    /// Records a launch just made in `stream`, if such a capture contains it and it declares accesses or to wait for
+    /// previous kernels. Otherwise costs a load, or a CUDA call while another stream is captured.
+    static void note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects, bool waits = false);
 
   private:
     unsigned long long capture_;

@@ -2,6 +2,7 @@
 #include <cudag/launch.hpp>
 
 #include "captured_launches.hpp"
+#include "cuda/compute_capability.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
@@ -39,11 +40,13 @@ CUfunction function_of(const KernelCall& call) {
     return kept_by_thread(thread_state.functions).find<Error>(call.symbol, context, subject);
 }
 
-void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {
+void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& given) {
+    LaunchConfig config = given;
+    config.waits_for_previous = given.waits_for_previous && compute_capability().major >= early_launch_major;
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     require_attributes<Error>(config, symbol_of(call), LaunchUse::stream, subject);
     const void* const launched = call.function != nullptr ? function_of(call) : call.symbol; // it takes handles, too
-    const NativeAttributes attributes(config);
+    const NativeAttributes attributes(config, LaunchUse::stream);
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
     native.blockDim = config.block;
@@ -79,7 +82,7 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& ef
     if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]] {
         launch_with_attributes(stream, call, *attributes);
-        return CapturedLaunches::note(stream, *call.signature, std::move(effects));
+        return CapturedLaunches::note(stream, *call.signature, std::move(effects), attributes->waits_for_previous);
     }
     const LaunchShape& shape = call.config->shape;
     const auto launch_here = [&] {

@@ -27,7 +27,7 @@ Tuned tuned_by(const Graph& graph, const Plan& plan, TuneGoal goal = TuneGoal::i
 
 /// A text as `to_string` writes it, with one line replaced.
 std::string with_line(std::size_t number, const std::string& line) {
-    std::vector<std::string> lines{"cudag plan 1", "goal: interval", "parts: reduce, joins, ends", "lanes: 4",
+    std::vector<std::string> lines{"cudag plan 1", "goal: interval", "parts: reduce, joins, ends, early", "lanes: 4",
                                    "graph: 21 nodes, 20 edges, structure 0123456789abcdef"};
     lines.at(number - 1) = line;
     std::string text;
@@ -62,7 +62,7 @@ TEST_CASE("the text of a tuned plan has its goal, plan, lanes and structure", "[
     const TunedPlan tuned(cudag::detail::Passkey(), plan, TuneGoal::gpu_time, {3, 2, 0x1fU});
     CHECK(to_string(tuned) == "cudag plan 1\n"
                               "goal: GPU time\n"
-                              "parts: reduce, ends\n"
+                              "parts: reduce, ends, early\n"
                               "lanes: 8\n"
                               "durations: 1.5, 0, 0.002\n"
                               "graph: 3 nodes, 2 edges, structure 000000000000001f\n");
@@ -72,11 +72,12 @@ TEST_CASE("the text of a tuned plan has its goal, plan, lanes and structure", "[
 
 TEST_CASE("every tuned plan equals the one read from its text", "[text]") {
     for (const TuneGoal goal : {TuneGoal::interval, TuneGoal::gpu_time, TuneGoal::launch_call})
-        for (unsigned parts = 0; parts < 8; ++parts)
+        for (unsigned parts = 0; parts < 16; ++parts)
             for (const std::vector<double>& durations : {std::vector<double>(), {0.1, 1e300}}) {
                 const Plan plan{.reduce = (parts & 1U) != 0,
                                 .joins = (parts & 2U) != 0,
                                 .ends = (parts & 4U) != 0,
+                                .early = (parts & 8U) != 0,
                                 .lanes = parts == 3 ? ~0U : parts,
                                 .durations = durations};
                 const TunedPlan tuned(cudag::detail::Passkey(), plan, goal, {2, ~std::size_t{0}, ~std::uint64_t{0}});
@@ -100,7 +101,7 @@ TEST_CASE("a text that is no tuned plan is refused with its wrong line", "[text]
         CHECK_THAT(refused_text(with_line(2, line)),
                    ContainsSubstring("parse: line 2 is \"" + std::string(line) + '"'));
     for (const char* parts : {"", "all", "joins, reduce", "reduce,joins", "reduce, ", "reduce, reduce", "none, ends",
-                              "reduce ends", ", ends", "reduce, joins, ends "})
+                              "reduce ends", ", ends", "reduce, joins, ends, early "})
         CHECK_THAT(refused_text(with_line(3, "parts: " + std::string(parts))),
                    ContainsSubstring("expected \"parts: \" and some of"));
     for (const char* lanes : {"", "-1", "4.5", " 4", "4 ", "many", "4294967296"})
