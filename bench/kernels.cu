@@ -1,6 +1,8 @@
 // The kernels that the benchmarks put into their nodes.
 #include "kernels.hpp"
 
+#include <cudag/wait_for_previous.hpp>
+
 __global__ void touch(float* values, int index, float amount, unsigned count) {
     if (count != 0 && threadIdx.x == 0 && blockIdx.x == 0) values[index] += amount;
 }
@@ -11,6 +13,14 @@ __global__ void wait_for(const volatile int* gate) {
 }
 
 __global__ void combine(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, unsigned salt) {
+    if (threadIdx.x != 0 || blockIdx.x != 0) return;
+    const unsigned x = a != nullptr ? *a : 0, y = b != nullptr ? *b : 0, z = c != nullptr ? *c : 0;
+    *out = combined(x, y, z, salt * gridDim.x);
+}
+
+__global__ void wait_and_combine(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out,
+                                 unsigned salt) {
+    cudag::wait_for_previous();
     if (threadIdx.x != 0 || blockIdx.x != 0) return;
     const unsigned x = a != nullptr ? *a : 0, y = b != nullptr ? *b : 0, z = c != nullptr ? *c : 0;
     *out = combined(x, y, z, salt * gridDim.x);

@@ -16,6 +16,8 @@ inline __host__ __device__ unsigned combined(unsigned a, unsigned b, unsigned c,
 
 /// Writes what is combined of three cells, a null one being 0, and of `salt` times its blocks.
 __global__ void combine(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, unsigned salt);
+/// The same, after a wait for the kernels before.
+__global__ void wait_and_combine(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, unsigned salt);
 /// The same of other work: `salt` plus 1.
 __global__ void combine_otherwise(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out,
                                   unsigned salt);

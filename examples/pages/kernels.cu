@@ -1,6 +1,8 @@
 // The kernels of the programs on the pages of docs/.
 #include "kernels.hpp"
 
+#include <cudag/wait_for_previous.hpp>
+
 namespace pages {
 
 // scale begins
@@ -9,6 +11,14 @@ __global__ void scale(int n, float factor, float* x) {
     if (i < n) x[i] *= factor;
 }
 // scale ends
+
+// wait begins
+__global__ void scale_after(int n, float factor, float* x) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    cudag::wait_for_previous(); // before any access to memory of others, and before any return
+    if (i < n) x[i] *= factor;
+}
+// wait ends
 
 __global__ void add(int n, const float* x, const float* y, float* sum) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -10,6 +10,9 @@ namespace pages {
 /// x[i] *= factor, one element per thread.
 __global__ void scale(int n, float factor, float* x);
 
+/// The same, after a wait for the kernels before.
+__global__ void scale_after(int n, float factor, float* x);
+
 /// sum[i] = x[i] + y[i], one element per thread.
 __global__ void add(int n, const float* x, const float* y, float* sum);
 

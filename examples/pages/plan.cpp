@@ -5,6 +5,7 @@
 #include <cudag/cudag.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -44,6 +45,23 @@ cudag::Graph stages(cudag::DeviceBuffer<float>& x) {
     return std::move(b).build();
 }
 
+/// A line of kernels that start early.
+void early(cudag::DeviceBuffer<float>& x, const cudag::Stream& stream) {
+    // early begins
+    cudag::LaunchConfig config = cudag::grid_1d(x.size(), 64);
+    config.waits_for_previous = true; // the code of the kernel calls wait_for_previous()
+    cudag::GraphBuilder b;
+    auto last = b.kernel(config, scale_after, 1024, 2.0f, x);
+    for (int i = 1; i < 10; ++i)
+        last = b.kernel(config, scale_after, 1024, 0.5f, x).after(last);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    std::size_t programmatic = exec.plan().early_edges(); // 9: all
+    // early ends
+    expect(static_cast<float>(programmatic), 9.0f, "early edges");
+    exec.launch(stream);
+    stream.synchronize();
+}
+
 } // namespace
 
 void plan() {
@@ -80,6 +98,7 @@ void plan() {
     cudag::Tuned sooner = cudag::tune(graph, stream, limits);
     // limits ends
     sooner.exec.launch(stream);
+    early(x, stream);
     plain.launch(stream);
     narrow.launch(stream);
     exec.launch(stream);
