@@ -4,6 +4,7 @@
 
 #include <cudag/cudag.hpp>
 
+#include <cstddef>
 #include <cstdio>
 #include <tuple>
 
@@ -63,12 +64,47 @@ void cached_captures() {
     expect(static_cast<float>(cache.stats().replays), 7, "the number of replays");
 }
 
+void three_streams() {
+    constexpr std::size_t most = 64;
+    const cudag::LaunchConfig config = cudag::grid_1d(most, 64);
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(most), y(most), sum(most);
+    cudag::PinnedBuffer<float> host_x(most), host_y(most), host_sum(most);
+    for (std::size_t i = 0; i < most; ++i) {
+        host_x[i] = 1;
+        host_y[i] = 2;
+    }
+    // streams begins
+    cudag::Stream left, right;
+    cudag::CaptureCache cache({.warm_up = 1, .capacity = 8});
+    for (const int count : {16, 64, 16, 64, 16, 64}) // a graph for each size
+        cache.run(stream, count, [&, count](cudag::Steps& steps) {
+            const auto part = [&](const auto& all) { return all.span().subspan(0, static_cast<std::size_t>(count)); };
+            steps.fork(left);
+            steps.fork(right);
+            cudag::memcpy_async(left, part(x), part(host_x));
+            cudag::launch(left, config, scale, count, 3.0f, part(x));
+            cudag::memcpy_async(right, part(y), part(host_y)); // beside the work in `left`
+            steps.join(left);
+            steps.join(right);
+            steps.step("add", [&](cudaStream_t s) {
+                cudag::launch(s, config, add, count, part(x), part(y), part(sum));
+                cudag::memcpy_async(s, part(host_sum), part(sum));
+            });
+        });
+    stream.synchronize(); // 2 eager runs, 2 captures, 2 replays
+    // streams ends
+    expect(host_sum[most - 1], 5, "the sum of three streams");
+    expect(static_cast<float>(cache.stats().replays), 2, "the number of replays");
+}
+
 } // namespace
 
 void capture() {
     mixed();
     once();
     cached_captures();
+    three_streams();
 }
 
 } // namespace pages
