@@ -36,7 +36,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
 }
 
 CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
-    CloneNatives found{clone, graph.natives(), graph.edge_lists().kernels()};
+    CloneNatives found{clone, graph.natives(), graph.edge_lists().plan().kernels};
     for (auto* nodes : {&found.nodes, &found.kernels})
         for (cudaGraphNode_t& node : *nodes)
             checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
@@ -60,7 +60,7 @@ CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
 void GraphState::replace_natives(CloneNatives&& natives) noexcept {
     native_ = natives.graph;
     table().replace_natives(natives.nodes);
-    edges_.kernels() = std::move(natives.kernels);
+    edges_.plan().kernels = std::move(natives.kernels);
     for (const auto& [index, params] : natives.unread)
         record(index).params = params;
     for (std::size_t i = 0; i < inner().size(); ++i)

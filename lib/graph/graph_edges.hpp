@@ -4,7 +4,7 @@
 #include "edges/edges.hpp"
 #include "edges/growing_reduction.hpp"
 #include "native_edges.hpp"
-#include "plan/joins.hpp"
+#include "plan_in_force.hpp"
 
 #include <cudag/plan.hpp>
 
@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -58,7 +57,7 @@ class GraphEdges {
         native_.take(edges);
         logical_ = Edges(std::move(edges));
         written_ = logical_.size();
-        planned_to_ = nothing;
+        plan_.edges_seen.reset();
         forget_needed();
     }
     /// Records the tail of a capture that ended after `nodes` nodes; see NativeEdges.
@@ -69,7 +68,7 @@ class GraphEdges {
     void rewrite(std::vector<EdgeRecord>&& edges) noexcept {
         logical_ = Edges(std::move(edges));
         written_ = 0;
-        planned_to_ = nothing;
+        plan_.edges_seen.reset();
         forget_needed();
     }
     /// Merges repeated edges of `nodes` nodes, keeping the first of each: CUDA's own edges are distinct and stay in
@@ -97,52 +96,41 @@ class GraphEdges {
     /// The native edges: those of CUDA's graph.
     [[nodiscard]] const std::vector<EdgeRecord>& native() const noexcept { return native_.list(); }
 
+    /// The plan in force.
+    [[nodiscard]] const PlanInForce& plan() const noexcept { return plan_; }
+    [[nodiscard]] PlanInForce& plan() noexcept { return plan_; }
     /// Whether the native edges follow `plan`, or must stay as they are.
-    [[nodiscard]] bool follow(const Plan& plan) const noexcept {
-        return planned_to_ == logical_.size() && (is_fixed_ || plan == plan_);
-    }
-    /// The last plan set.
-    [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
-    /// Records `plan`, but leaves the native edges as they are.
-    void stay(const Plan& plan) { plan_ = plan; }
-    /// The result of the current plan; null if it leaves the edges as written.
-    [[nodiscard]] const std::shared_ptr<const PlannedEdges>& planned() const noexcept { return planned_; }
-    /// The native nodes of the kernels added by the plan.
-    [[nodiscard]] const std::vector<cudaGraphNode_t>& kernels() const noexcept { return kernels_; }
-    [[nodiscard]] std::vector<cudaGraphNode_t>& kernels() noexcept { return kernels_; }
-    /// Sets the plan and its result `planned`, which is null if the edges are best as written.
+    [[nodiscard]] bool follow(const Plan& plan) const noexcept { return plan_.covers(plan, logical_.size()); }
+    /// Puts the plan in force with its result `planned`, which is null if the edges are best as written.
     void plan_by(const Plan& plan, std::shared_ptr<const PlannedEdges> planned) {
-        if (planned != nullptr || planned_ != nullptr) written_ = 0;
-        planned_to_ = nothing;
-        plan_ = plan;
-        planned_ = std::move(planned);
+        if (planned != nullptr || plan_.planned != nullptr) written_ = 0;
+        plan_.edges_seen.reset();
+        plan_.plan = plan;
+        plan_.planned = std::move(planned);
     }
-    /// Writes the planned edges to CUDA, and removes all others. `nodes` are the native nodes, followed by `kernels()`.
-    /// Throws GraphError, and can then be called again.
+    /// Writes the planned edges to CUDA, and removes all others. `nodes` are the native nodes, followed by the kernels
+    /// of the plan. Throws GraphError, and can then be called again.
     void become_planned(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
-        native_.become(planned_ ? planned_->edges : logical_.list(), written_, graph, nodes);
-        if (!is_fixed_) native_.restore_sinks(graph, nodes);
-        if (planned_ == nullptr) written_ = logical_.size();
-        planned_to_ = logical_.size();
+        native_.become(plan_.planned ? plan_.planned->edges : logical_.list(), written_, graph, nodes);
+        if (!plan_.is_fixed) native_.restore_sinks(graph, nodes);
+        if (plan_.planned == nullptr) written_ = logical_.size();
+        plan_.edges_seen = logical_.size();
     }
     /// Invalidates the plan: the graph is planned again before it is used next.
     void unplan() noexcept {
-        if (!is_fixed_) planned_to_ = nothing;
+        if (!plan_.is_fixed) plan_.edges_seen.reset();
     }
-    /// Keeps the planned edges under all later plans: CUDA cannot remove edges of this graph.
-    void fix() noexcept { is_fixed_ = true; }
-    [[nodiscard]] bool is_fixed() const noexcept { return is_fixed_; }
-    /// Follows CUDA's removal of the kernels from `first` on, in a graph of `nodes` nodes.
+    /// Follows CUDA's removal of the plan's kernels from `first` on, in a graph of `nodes` nodes.
     void forget_kernels(std::size_t nodes, std::size_t first) noexcept {
         native_.forget_nodes(static_cast<std::uint32_t>(nodes + first));
-        kernels_.resize(first);
+        plan_.kernels.resize(first);
     }
 
   private:
     /// Forgets which logical edges are native.
     void forget_written() noexcept {
         written_ = 0;
-        planned_to_ = nothing;
+        plan_.edges_seen.reset();
         forget_needed();
     }
     void forget_needed() noexcept {
@@ -157,12 +145,7 @@ class GraphEdges {
     GrowingReduction reduction_;   ///< of the edges seen by `write_needed`
     std::size_t native_known_ = 0; ///< number of native edges at that time
 
-    static constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
-    Plan plan_;
-    std::size_t planned_to_ = nothing; ///< number of edges in the plan that CUDA's edges follow
-    bool is_fixed_ = false;
-    std::shared_ptr<const PlannedEdges> planned_;
-    std::vector<cudaGraphNode_t> kernels_;
+    PlanInForce plan_;
 };
 
 } // namespace cudag::detail

@@ -236,7 +236,7 @@ void GraphState::complete_native(const Plan* plan) {
         graph->complete_native(plan);
     if (!owners_.empty()) bundle_owners();
     if (is_borrowed()) give_owners_to_native();
-    const Plan& next = plan == nullptr ? edges_.plan() : *plan;
+    const Plan& next = plan == nullptr ? edges_.plan().plan : *plan;
     if (!edges_.follow(next)) follow_plan(*this, next);
 }
 

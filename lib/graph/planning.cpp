@@ -298,7 +298,7 @@ std::shared_ptr<const PlannedEdges> shared(std::optional<PlannedEdges>&& planned
 } // namespace
 
 std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan) {
-    if (graph.edge_lists().is_fixed()) return graph.edge_lists().planned();
+    if (const PlanInForce& now = graph.edge_lists().plan(); now.is_fixed) return now.planned;
     const bool has_memory = has_memory_nodes(graph);
     if (plan == Plan::as_written() && !has_memory) return nullptr;
     const bool are_of_another = graph.parent() != nullptr || plan.durations.size() != graph.natives().size();
@@ -322,8 +322,8 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
 namespace {
 
 /// Adds and removes empty kernels so that CUDA's graph has those of `planned`; none if it is null.
-void have_kernels(GraphState& graph, const PlannedEdges* planned) {
-    std::vector<cudaGraphNode_t>& kernels = graph.edge_lists().kernels();
+void set_plan_kernels(GraphState& graph, const PlannedEdges* planned) {
+    std::vector<cudaGraphNode_t>& kernels = graph.edge_lists().plan().kernels;
     const std::size_t wanted = planned == nullptr ? 0 : planned->kernels;
     while (kernels.size() > wanted) {
         checked<GraphError>(cudaGraphDestroyNode(kernels.back()), "cudaGraphDestroyNode");
@@ -351,7 +351,7 @@ bool has_many_edges(const GraphState& graph) {
 
 void add_planned(const GraphState& graph, std::vector<PlannedGraph>& found) {
     if (!graph.is_read()) return;
-    if (const auto& planned = graph.edge_lists().planned(); planned != nullptr) found.push_back({&graph, planned});
+    if (const auto& planned = graph.edge_lists().plan().planned; planned != nullptr) found.push_back({&graph, planned});
     for (const auto& inner : graph.nested())
         add_planned(*inner, found);
 }
@@ -367,19 +367,21 @@ std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
 void follow_plan(GraphState& graph, const Plan& plan) {
     if (!graph.is_read()) { // a captured graph is planned inside a read one, or if the plan pays
         const bool is_inside = graph.parent() != nullptr && graph.root().is_read();
-        if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph)))
-            return graph.edge_lists().stay(plan);
+        if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph))) {
+            graph.edge_lists().plan().plan = plan; // the native edges stay
+            return;
+        }
         graph.read_all();
     }
     GraphEdges& edges = graph.edge_lists();
     edges.plan_by(plan, planned_edges(graph, plan));
-    if (has_memory_nodes(graph)) edges.fix();
-    const PlannedEdges* const planned = edges.planned().get();
-    if (edges.kernels().empty() && (planned == nullptr || planned->kernels == 0)) // usually
+    if (has_memory_nodes(graph)) edges.plan().is_fixed = true;
+    const PlannedEdges* const planned = edges.plan().planned.get();
+    if (edges.plan().kernels.empty() && (planned == nullptr || planned->kernels == 0)) // usually
         return edges.become_planned(graph.native(), graph.natives());
-    have_kernels(graph, planned);
+    set_plan_kernels(graph, planned);
     std::vector<cudaGraphNode_t> nodes = graph.natives();
-    nodes.insert(nodes.end(), edges.kernels().begin(), edges.kernels().end());
+    nodes.insert(nodes.end(), edges.plan().kernels.begin(), edges.plan().kernels.end());
     edges.become_planned(graph.native(), nodes);
 }
 

@@ -13,7 +13,7 @@ namespace detail {
 namespace {
 
 void fix_edges(GraphState& graph) noexcept {
-    graph.edge_lists().fix();
+    graph.edge_lists().plan().is_fixed = true;
     for (const auto& inner : graph.nested())
         fix_edges(*inner);
 }

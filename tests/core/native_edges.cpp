@@ -343,7 +343,7 @@ TEST_CASE("a graph of which CUDA removes no edges becomes what was planned, afte
     cuda.remove_last(edges);
     cuda.add_alloc();
     edges.logical().add({0, 1});
-    edges.fix();
+    edges.plan().is_fixed = true;
     edges.plan_by(cudag::Plan(), nullptr);
     edges.become_planned(cuda.graph, cuda.nodes);
     CHECK(cuda.edges() == List{{0, 1}});
