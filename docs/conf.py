@@ -50,7 +50,7 @@ CONTENTS = {
     },
     "docs/examples": {"": ["example-photo", "example-cg"]},
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
-    "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update"]},
+    "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-compiler"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
     "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _, _ in reference.rows()]},
     "subprojects/cudart-cpu/README": {"": ["docs/nvcc", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},

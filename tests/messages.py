@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that docs/messages*.md have every text of the library's errors, and no other.
 
-A text is a string literal of include/, lib/ or builder/ with four words or more, or of three with a verb. Values in it, `{}`, are `…` on the pages. A row
-has the whole text, or its beginning. Texts of pictures, reports and the compiler are left out: see OTHER_FILES and OTHER_TEXTS.
+A text is a string literal of include/, lib/ or builder/ with four words or more, or of three with a verb. Values in it, `{}`,
+are `…` on the pages. A row has the whole text, or its beginning. Texts of pictures and reports are left out: see OTHER_FILES
+and OTHER_TEXTS. Sentences of the compiler, in static_assert, have their own page.
 """
 import re
 import sys
@@ -27,7 +28,7 @@ ROW = re.compile(r"^\| (.*?) \|", re.MULTILINE)
 
 
 def literals(path):
-    """Yields line and text of each string literal, joined with its neighbours; not those of static_assert and `= delete`."""
+    """Yields line and text of each string literal, joined with its neighbours; in static_assert, those for users only."""
     text = path.read_text()
     joined, line, depth, omitted, before = None, 0, 0, None, ""
     for token in TOKEN.finditer(text):
@@ -40,12 +41,12 @@ def literals(path):
             joined += word[1:-1]
             continue
         if joined is not None:
-            if omitted is None and before not in ("include", "error"):
+            if before not in ("include", "error") and (omitted is None or joined.startswith("cudag: ")):
                 yield line, joined
             joined = None
         if word == "(":
             depth += 1
-            if before in ("static_assert", "delete"):
+            if before == "static_assert":
                 omitted = depth
         elif word == ")":
             if omitted == depth:
