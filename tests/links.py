@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the files and headings behind relative links exist, in README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, and
-that the list of pages in docs/index.md is complete, and no page too long."""
+that docs/index.md lists each page, docs/reference.md each header, and that no page is too long."""
 import re
 import sys
 from pathlib import Path
@@ -49,6 +49,9 @@ def main():
     listed = LINK.findall((ROOT / "docs" / "index.md").read_text())
     mistakes += [f"docs/index.md does not list {page.name}" for page in docs
                  if page.name not in listed and page.name != "index.md"]
+    reference = (ROOT / "docs" / "reference.md").read_text()
+    mistakes += [f"docs/reference.md does not list {header.name}" for header in sorted((ROOT / "include" / "cudag").glob("*.hpp"))
+                 if f"`{header.name}`" not in reference]
     lengths = {page: page.read_text().count("\n") for page in docs}
     mistakes += [f"{page.relative_to(ROOT)} has {lines} lines; split it: 300 are enough" for page, lines in lengths.items() if lines > 300]
     if mistakes:
