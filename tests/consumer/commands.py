@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +29,14 @@ def copy_sources(to):
     shutil.copytree(CHECKOUT, to, symlinks=True, ignore=lambda folder, names: [
         name for name in names if name in (".git", ".versions", "__pycache__", "packagecache") or
         (Path(folder) == CHECKOUT and re.match(r"build(-|$)", name))])
+
+
+def commit(folder):
+    """Makes a repository of it, which can be cloned."""
+    for command in (["init", "--quiet", "--initial-branch=main"], ["add", "--all", "--force"],
+                    ["commit", "--quiet", "--message", "cudag"]):
+        run("git", "-c", "user.name=cudag", "-c", "user.email=cudag@localhost", "-c", "commit.gpgsign=false", *command,
+            cwd=folder)
 
 
 def copy_project(to):
@@ -62,3 +71,41 @@ def place_libraries(built, build):
                 place = build / library.relative_to(built)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(library, place)
+
+
+TOOL = """#!{python}
+import sys
+sys.path.append({here!r})
+from commands import run_without_compiling
+run_without_compiling({tool!r}, sys.argv[1:], {meson!r}, {ninja!r}, {built!r})
+"""
+
+
+def path_without_compiling(folder, built):
+    """The PATH with a Meson and a Ninja that compile nothing: what they set up gets the libraries of the build folder `built`,
+    which compiled the same sources already."""
+    folder.mkdir()
+    name, *arguments = running_meson()
+    meson, ninja = [shutil.which(name), *arguments], shutil.which("ninja")  # by paths: the first on PATH will be these
+    for tool in ("meson", "ninja"):
+        (folder / tool).write_text(TOOL.format(python=sys.executable, here=str(HERE), tool=tool, meson=meson, ninja=ninja,
+                                               built=str(Path(built).resolve())))
+        (folder / tool).chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def run_without_compiling(tool, arguments, meson, ninja, built):
+    """The act of such a Meson or Ninja."""
+    if tool == "ninja" and "--version" not in arguments and "-t" not in arguments:
+        if "install" not in arguments:
+            raise SystemExit(0)
+        tool, arguments = "meson", ["install"]
+    if tool == "ninja":
+        raise SystemExit(subprocess.run([ninja, *arguments]).returncode)
+    if "install" in arguments[:1]:
+        arguments = [*arguments, "--no-rebuild"]
+    status = subprocess.run([*meson, *arguments], env={**os.environ, "NINJA": ninja}).returncode
+    if status == 0 and "setup" in arguments[:1]:
+        folders = [Path(argument) for argument in arguments[1:] if not argument.startswith("-")] + [Path()]
+        place_libraries(Path(built), next(folder for folder in folders if (folder / "meson-private").is_dir()))
+    raise SystemExit(status)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import CHECKOUT, copy_project, copy_sources, run, running_meson, table_of, wrap_of_page
+from commands import CHECKOUT, commit, copy_project, copy_sources, run, running_meson, table_of, wrap_of_page
 
 SKIPPED = 77
 
@@ -24,13 +24,6 @@ def as_clone(project, clone):
 
 def as_link(project, clone):
     (project / "subprojects" / "cudag").symlink_to(CHECKOUT)
-
-
-def commit(folder):
-    """Makes a repository of it, which can be cloned."""
-    for command in (["init", "--quiet"], ["add", "--all", "--force"], ["commit", "--quiet", "--message", "cudag"]):
-        run("git", "-c", "user.name=cudag", "-c", "user.email=cudag@localhost", "-c", "commit.gpgsign=false", *command,
-            cwd=folder)
 
 
 def check(way, done, project):
