@@ -85,6 +85,7 @@ def main():
         sources = unpack_archive(build, work)
         environment = dict(os.environ)
         if not given.compile:
+            environment["DEB_BUILD_OPTIONS"] = "noautodbgsym"  # the build folder's libraries may have no debug information
             environment["PATH"] = path_without_compiling(work / "bin", build)
         use_packages(make_packages(sources, work, environment), work)
     print("Ok: 1")
