@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
 #include "edges/edge_groups.hpp"
+#include "graph/condition_arguments.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
@@ -92,17 +93,11 @@ class Loops {
         bool is_setter = false;
         for (std::uint32_t at = 0; at + sizeof(Handle) <= size;) {
             const Handle handle = handle_at(bytes + at);
-            const bool whole = at + sizeof(Condition) <= size && is_whole(handle, bytes + at);
+            const bool whole = at + sizeof(Condition) <= size && is_whole_condition(root_, handle, bytes + at);
             is_setter |= takes(handle, whole, size == sizeof(Handle));
             at += whole ? static_cast<std::uint32_t>(sizeof(Condition)) : 1U;
         }
         return is_setter;
-    }
-
-    [[nodiscard]] bool is_whole(Handle handle, const std::byte* bytes) const {
-        constexpr std::size_t meaningful = 2 * sizeof(Handle) + sizeof(std::uint32_t); // padding follows
-        const Condition condition = root_.condition_value(handle);
-        return std::memcmp(&condition, bytes, meaningful) == 0;
     }
 
     static Handle handle_at(const std::byte* bytes) {

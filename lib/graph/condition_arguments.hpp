@@ -12,17 +12,22 @@
 
 namespace cudag::detail {
 
+/// Whether the `sizeof(Condition)` bytes are the whole object of the condition `handle` of `root`.
+[[nodiscard]] inline bool is_whole_condition(const GraphState& root, cudaGraphConditionalHandle handle,
+                                             const std::byte* bytes) {
+    constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // padding follows
+    static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
+    const Condition condition = root.condition_value(handle);
+    return std::memcmp(&condition, bytes, meaningful) == 0;
+}
+
 /// Calls `use(handle)` for each condition of `root` with its whole Condition object in `bytes`.
 template <class Use>
 void for_each_whole_condition(const GraphState& root, const std::byte* bytes, std::size_t size, const Use& use) {
-    constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // padding follows
-    static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
     for (std::size_t at = 0; at + sizeof(Condition) <= size; at += alignof(Condition)) {
         cudaGraphConditionalHandle handle = 0;
         std::memcpy(&handle, bytes + at, sizeof handle);
-        if (root.conditions().find(handle) == nullptr) continue;
-        const Condition condition = root.condition_value(handle);
-        if (std::memcmp(&condition, bytes + at, meaningful) == 0) use(handle);
+        if (root.conditions().find(handle) != nullptr && is_whole_condition(root, handle, bytes + at)) use(handle);
     }
 }
 

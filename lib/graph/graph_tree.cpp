@@ -44,7 +44,7 @@ std::shared_ptr<GraphState> GraphTree::take_last_inner(std::uint32_t first) noex
     return last;
 }
 
-std::size_t GraphTree::count_gone(const Renumbering& next) const noexcept {
+std::size_t GraphTree::count_gone_graphs(const Renumbering& next) const noexcept {
     return static_cast<std::size_t>(
         std::ranges::count_if(nested_, [&](const auto& inner) { return !next.keeps(inner->parent_node()); }));
 }

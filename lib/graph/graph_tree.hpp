@@ -59,7 +59,7 @@ class GraphTree {
     void leave() noexcept { parent_ = nullptr; }
     /// Counts the graphs inside nodes that go. `renumber_inner` moves them to `gone`, which has room: they become
     /// roots.
-    [[nodiscard]] std::size_t count_gone(const Renumbering& next) const noexcept;
+    [[nodiscard]] std::size_t count_gone_graphs(const Renumbering& next) const noexcept;
     void renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept;
 
     /// Numbers the nodes of this root and of all graphs inside it, once.

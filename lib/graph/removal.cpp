@@ -37,7 +37,7 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
     std::vector<std::shared_ptr<const void>> owners; // dropped last, as are the graphs: they run user code
     owners.reserve(owners_.count_gone(next));
     std::vector<std::shared_ptr<GraphState>> graphs;
-    graphs.reserve(count_gone(next));
+    graphs.reserve(count_gone_graphs(next));
 
     destroy_natives(gone);
     renumber(next, std::move(removed), graphs, owners);
