@@ -34,7 +34,8 @@ Function find(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// Whether the node declares an access by each argument that may be an address.
+/// Whether the node declares all memory that it uses: by `.reads` or `.writes`, or by each argument that may be an
+/// address.
 bool says_all(const ExecState& exec, const NodePlace& node) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&exec.params(node));
     if (kernel == nullptr) return true;
@@ -42,10 +43,12 @@ bool says_all(const ExecState& exec, const NodePlace& node) {
     std::vector<bool> is_open(signature.count);
     for (std::uint32_t i = 0; i < signature.count; ++i)
         is_open[i] = may_be_address(signature.parameters[i]);
+    bool is_whole = false;
     for_each_declared(exec, node, [&](const ArgumentAccess& access) {
+        is_whole = is_whole || access.argument == whole_node;
         if (access.argument < is_open.size()) is_open[access.argument] = false;
     });
-    return std::ranges::none_of(is_open, [](bool open) { return open; });
+    return is_whole || std::ranges::none_of(is_open, [](bool open) { return open; });
 }
 
 } // namespace

@@ -31,7 +31,7 @@ void require_caught(const cudag::Stream& stream, const std::string& node, const 
         std::ifstream log(log_file);
         const std::string text{std::istreambuf_iterator<char>(log), {}};
         std::remove(log_file);
-        require(text.find("kernel \"" + node + "\" at ") != std::string::npos, text);
+        require(text.find("kernel \"" + node + "\" ") != std::string::npos, text);
         return;
     }
     std::remove(log_file);
@@ -164,6 +164,52 @@ void update_where_races_are_allowed(const char* log_file) {
     require_caught(stream, "adds", log_file);
 }
 
+/// A loop with a kernel that says nothing and one that says what it writes, and at last writes more.
+void write_in_loop(const char* log_file) {
+    const cudag::DeviceBuffer<int> x(4), y(4);
+    const cudag::Stream stream;
+    cudag::check(cudaMemset(y.data(), 1, sizeof(int) * 4)); // what changes is seen
+    cudag::check(cudaDeviceSynchronize());
+    cudag::GraphBuilder b;
+    const auto fill = b.memset(x, 1); // what no node says anything of is not watched
+    const cudag::Condition again = b.condition(1);
+    cudag::KernelNode<int*, const int*, int, int> adds;
+    b.while_(again, [&](cudag::GraphBuilder& body) {
+         const auto silent = body.kernel({.block = 4}, multiply_add, x.data(), y.data(), 4, 1);
+         adds = body.kernel({.block = 4}, multiply_add, x, y, 4, 1).label("adds").after(silent);
+         body.kernel({}, set_condition, again, 0U).after(adds);
+     }).after(fill);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.launch(stream);
+    stream.synchronize();
+    exec.update(adds, cudag::arg<0>(x.span().subspan(0, 2)));
+    exec.launch(stream);
+    require_caught(stream, "adds", log_file);
+}
+
+/// A kernel that declares all that it does to memory, whose arguments do not, and at last writes more.
+void say_whole(const char* log_file) {
+    const cudag::DeviceBuffer<int> x(4), y(4);
+    const cudag::Stream stream;
+    cudag::check(cudaMemset(y.data(), 1, sizeof(int) * 4)); // what changes is seen
+    cudag::check(cudaDeviceSynchronize());
+    for (const std::size_t written : {4U, 2U}) {
+        cudag::GraphBuilder b;
+        const auto fill = b.memset(x, 1);
+        b.kernel({.block = 4}, multiply_add, x.data(), y.data(), 4, 1)
+            .label("adds")
+            .reads(y)
+            .writes(x.span().subspan(0, written))
+            .after(fill);
+        cudag::Exec exec = std::move(b).build().instantiate();
+        exec.launch(stream);
+        if (written == 4)
+            stream.synchronize();
+        else
+            require_caught(stream, "adds", log_file);
+    }
+}
+
 /// A kernel that says what it does to the memory that it reads, and nothing of that which it writes.
 void say_half(const char* log_file) {
     const cudag::DeviceBuffer<int> x(4), y(4);
@@ -198,6 +244,10 @@ int main(int argc, char** argv) {
         update_where_races_are_allowed(log_file.c_str());
     else if (how == "half")
         say_half(log_file.c_str());
+    else if (how == "loop")
+        write_in_loop(log_file.c_str());
+    else if (how == "whole")
+        say_whole(log_file.c_str());
     else
-        require(false, "usage: watched_writes update | less | more | updated | nothing | races | half");
+        require(false, "usage: watched_writes update | less | more | updated | nothing | races | half | loop | whole");
 }

@@ -49,6 +49,47 @@ struct Store {
     cudaGraphExec_t exec = nullptr;
 };
 
+/// A graph of one conditional node whose body fills `bytes` of device memory.
+struct ConditionalFill {
+    ConditionalFill(char* at, std::size_t bytes) {
+        CHECK(cudaGraphCreate(&graph, 0) == cudaSuccess);
+        cudaGraphNodeParams params{};
+        params.type = cudaGraphNodeTypeConditional;
+        CHECK(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, 1, cudaGraphCondAssignDefault) ==
+              cudaSuccess);
+        params.conditional.type = cudaGraphCondTypeIf;
+        params.conditional.size = 1;
+#if CUDART_VERSION >= 13000
+        CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params) == cudaSuccess);
+#else
+        CHECK(cudaGraphAddNode(&node, graph, nullptr, 0, &params) == cudaSuccess);
+#endif
+        cudaMemsetParams fill{};
+        fill.dst = at;
+        fill.value = 9;
+        fill.elementSize = 1;
+        fill.width = bytes;
+        fill.height = 1;
+        CHECK(cudaGraphAddMemsetNode(&inside, params.conditional.phGraph_out[0], nullptr, 0, &fill) == cudaSuccess);
+        CHECK(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    }
+    ~ConditionalFill() {
+        cudaGraphExecDestroy(exec);
+        cudaGraphDestroy(graph);
+    }
+    ConditionalFill(const ConditionalFill&) = delete;
+    ConditionalFill& operator=(const ConditionalFill&) = delete;
+
+    [[nodiscard]] cudaError_t run() const {
+        CHECK(cudaGraphLaunch(exec, nullptr) == cudaSuccess);
+        return cudaStreamSynchronize(nullptr);
+    }
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphNode_t node = nullptr, inside = nullptr;
+    cudaGraphExec_t exec = nullptr;
+};
+
 } // namespace
 
 int main() {
@@ -78,6 +119,17 @@ int main() {
     const Store elsewhere(memory + 50);
     declare(elsewhere, {region(memory, 8, true)});
     CHECK(elsewhere.run() == cudaSuccess); // nobody said that it uses that
+    const ConditionalFill fill(memory + 20, 4);
+    const auto declare_inside = [&](std::size_t bytes) {
+        const cudart_cpu::NodeRegion regions[] = {region(memory + 20, bytes, true), region(memory, 64, false)};
+        cudart_cpu_declare_node(fill.exec, fill.inside, "the fill", regions, 2);
+    };
+    const cudart_cpu::NodeRegion condition = region(memory, 64, false);
+    cudart_cpu_declare_node(fill.exec, fill.node, "the conditional node", &condition, 1);
+    CHECK(fill.run() == cudaSuccess); // its bodies' nodes answer for themselves: this one has not declared anything
+    declare_inside(4);
+    memory[20] = 0;
+    CHECK(fill.run() == cudaSuccess);
     declare(Store(memory), {region(memory, 8, true), region(nullptr, 8, true), region(memory, 0, true)});
     cudart_cpu_declare_node(nullptr, nullptr, "no node", nullptr, 0);
     cudaGetLastError();

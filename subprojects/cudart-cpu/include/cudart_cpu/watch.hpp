@@ -33,7 +33,8 @@ void cudart_cpu_watch_writes(bool watches);
 /// Declares all memory accesses of `node` for later launches. `node` belongs to the graph from which `exec` was
 /// instantiated, or to one owned by its nodes. While the node runs, no byte of the regions of all nodes of `exec` may
 /// change, except in the regions that it writes; only allocated device memory is checked. A violation is an error of
-/// the kernel, with `name`. Nodes without a declaration may do anything. Checking launches run one node at a time;
+/// the kernel, with `name`. Nodes without a declaration may do anything, and so may conditional nodes:
+/// the nodes in their bodies have declarations of their own. Checking launches run one node at a time;
 /// concurrent writes from elsewhere count as the node's. Invalid handles are ignored.
 void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name,
                              const cudart_cpu::NodeRegion* regions, std::size_t count);

@@ -60,7 +60,8 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
         if (graph.nodes[i].waits && works[i]) works[i] = checked_for_wait(works[i], graph.nodes[i].waits);
     const bool watches = declared != nullptr && watches_writes();
     for (std::size_t i = 0; watches && i < works.size(); ++i)
-        if (graph.nodes[i].declared && works[i]) works[i] = watched(works[i], graph.nodes[i].declared, declared);
+        if (graph.nodes[i].declared && works[i] && graph.nodes[i].bodies.empty()) // bodies' nodes have their own checks
+            works[i] = watched(works[i], graph.nodes[i].declared, declared);
     std::vector<std::uint32_t> order = draw_order(graph.shape, draw);
     run_nodes(graph.shape, works, order, watches ? 1 : schedule_workers());
     return order;
