@@ -6,6 +6,7 @@
 #include "edges/growing_reduction.hpp"
 #include "edges/precedence.hpp"
 #include "edges/reduction.hpp"
+#include "graph/declared_accesses.hpp"
 #include "plan/plan.hpp"
 
 #include "catch.hpp"
@@ -215,4 +216,21 @@ TEST_CASE("changes are staged in constant time each", "[times]") {
         });
     };
     CHECK(time_to_stage(20'000) < most_for_ten_times * std::max(time_to_stage(2'000), one_millisecond));
+}
+
+TEST_CASE("nodes declare accesses in constant time each, in any order", "[times]") {
+    const std::vector<ArgumentAccess> one{{0, AccessMode::read, 1, {0x1000, 4}}};
+    const auto time_to_declare = [&](std::uint32_t n) {
+        return time_of([&] {
+            DeclaredAccesses declared;
+            for (std::uint32_t i = 0; i < n; ++i)
+                declared.add(i, one);
+            for (std::uint32_t i = 0; i < n; ++i) // nodes that are not the last
+                declared.add(i, one);
+            for (std::uint32_t i = n; i > 0; --i)
+                declared.add(i - 1, one);
+            CHECK(declared.size() == std::size_t{3} * n);
+        });
+    };
+    CHECK(time_to_declare(20'000) < most_for_ten_times * std::max(time_to_declare(2'000), one_millisecond));
 }
