@@ -10,9 +10,11 @@
 #include <cudag/exec_cache.hpp>
 #include <cudag/function.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/host_memory.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
 #include <cudag/plan.hpp>
+#include <cudag/race.hpp>
 #include <cudag/relax.hpp>
 #include <cudag/side.hpp>
 #include <cudag/source_location.hpp>
@@ -126,6 +128,18 @@ struct fmt::formatter<cudag::RelaxReport> : cudag::detail::TextFormatter<cudag::
 /// Formats ExecCacheStats: "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions".
 template <>
 struct fmt::formatter<cudag::ExecCacheStats> : cudag::detail::TextFormatter<cudag::ExecCacheStats> {};
+
+/// Formats a Race: "nothing orders kernel \"a\" at a.cpp:12 (argument 1) and ...", with the remedy.
+template <>
+struct fmt::formatter<cudag::Race> : cudag::detail::TextFormatter<cudag::Race> {};
+
+/// Formats an UntrackedArgument: "kernel \"scale\" at a.cpp:12: argument 2 may be an address, ...", with the remedy.
+template <>
+struct fmt::formatter<cudag::UntrackedArgument> : cudag::detail::TextFormatter<cudag::UntrackedArgument> {};
+
+/// Formats a HostMemory: "memcpy \"upload\" at a.cpp:12: the source, 40 bytes of pageable host memory at ...".
+template <>
+struct fmt::formatter<cudag::HostMemory> : cudag::detail::TextFormatter<cudag::HostMemory> {};
 
 /// Formats a BufferUse: "kernel \"scale\" at a.cpp:12: argument 1 at offset 64".
 template <>

@@ -208,8 +208,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// `untracked()`; a node listed there as a whole is compared with no other. A captured graph is read first.
     [[nodiscard]] std::vector<Race> races() const;
     /// Lists the accesses unknown to cudag, which `races()` cannot check:
-    ///   - kernel arguments that may be addresses of memory of unknown size: raw pointers, and arguments of kernels
-    ///     that cudag did not launch, or launched into a capture begun by other code
+    ///   - of kernels without `.reads` or `.writes`, the arguments that may be addresses of memory of unknown size: raw
+    ///     pointers, and arguments of kernels that cudag did not launch, or launched into a capture begun by other code
     ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: a host node, an adopted or captured
     ///     conditional node, or a kind added by CUDA
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;

@@ -79,7 +79,7 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
 
   public:
     /// Stores `function` without calling it. Uses the current device; the streams of `forward` must belong to it.
-    /// Throws Error if `options.capacity` is 0 or CUDA has no streams left.
+    /// Throws GraphError if `options.capacity` is 0, Error if CUDA has no streams left.
     template <class Callable>
     requires(!std::same_as<std::remove_cvref_t<Callable>, GraphedFunction>)
     explicit GraphedFunction(Callable&& function, GraphedFunctionOptions options = {},

@@ -136,7 +136,8 @@ class CUDAG_EXPORT Node {
     Node label(std::string_view text) const; // cudag: label(text) takes a string
 
     /// Declares that the node reads `memory` (buffers, spans and host ranges, all borrowed), in addition to its
-    /// arguments: for host nodes, raw pointers and kernels of libraries. Race checks, inferred edges and `relax` use
+    /// arguments: for host nodes, raw pointers and kernels of libraries. A node with `.reads` or `.writes` counts as
+    /// declaring all memory that it uses. Race checks, inferred edges and `relax` use
     /// the declaration. Takes effect in this Graph, in later clones, and in the Graph's Execs until they update the
     /// node.
     template <class... Memory>

@@ -35,8 +35,9 @@ struct Race {
     bool is_condition = false; ///< both use a condition: there are no bytes or elements
 };
 
-/// An argument of a kernel with an unknown extent of memory: a raw pointer. With `whole_node`, a node that may use any
-/// memory, such as a host node without declarations. `Graph::untracked` lists them.
+/// An argument of a kernel with an unknown extent of memory: a raw pointer, if the node has no `.reads` or `.writes`.
+/// With `whole_node`, a node that may use any memory, such as a host node without declarations. `Graph::untracked`
+/// lists them.
 struct UntrackedArgument {
     Node node;
     MemoryArgument argument;
@@ -46,8 +47,9 @@ struct UntrackedArgument {
 /// Describes a race and its remedy: "nothing orders kernel \"a\" at a.cpp:12 (argument 1) and kernel \"b\" at a.cpp:13
 /// (argument 0): both write elements 0 to 99 of ...". Throws GraphError if the graph is gone.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Race& race);
-/// Describes an untracked argument, "kernel \"scale\" at a.cpp:12: argument 2", or a node, "host node \"log\" at
-/// a.cpp:14: ...", with the remedy.
+/// Describes an untracked argument, "kernel \"scale\" at a.cpp:12: argument 2 may be an address, ...", or a node, "host
+/// \"log\" at a.cpp:14: its accesses to memory are unknown; ...", with the remedy. Throws GraphError if the graph is
+/// gone.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const UntrackedArgument& untracked);
 
 } // namespace cudag

@@ -122,8 +122,8 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
 
 GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {
     if (options.capacity == 0)
-        refuse<Error>("the capacity is 0; at least 1 shape must be kept",
-                      {fmt::format("GraphedFunction at {}", location), {}, location});
+        refuse("the capacity is 0; at least 1 shape must be kept",
+               {fmt::format("GraphedFunction at {}", location), {}, location});
     state_ = std::make_unique<State>(std::move(task), options, location);
 }
 

@@ -9,6 +9,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
+#include "tracking.hpp"
 
 #include <cudag/error.hpp>
 
@@ -92,7 +93,7 @@ PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
     return {row + row_in_slice, offset - row_in_slice * region.pitch};
 }
 
-/// Calls `use(argument)` for each untracked argument of the node that may be an address.
+/// Calls `use(argument)` for each argument of the node that may be an address of undeclared memory.
 template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
@@ -100,10 +101,7 @@ void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use&
     const KernelSignature& signature = known_signature(graph, index, **kernel);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
         if (!may_be_address(signature.parameters[i])) continue;
-        bool is_tracked = false;
-        for_each_declared(graph, index,
-                          [&](const ArgumentAccess& access) { is_tracked = is_tracked || access.argument == i; });
-        if (!is_tracked) use(i);
+        if (!declares_argument(graph, index, i)) use(i);
     }
 }
 
@@ -230,11 +228,7 @@ std::string to_string(const Race& race) {
 }
 
 std::string to_string(const UntrackedArgument& untracked) {
-    if (untracked.argument == whole_node)
-        return detail::describe(untracked.node) +
-               ": its accesses to memory are unknown; declare them by .reads() and .writes()";
-    return fmt::format("{}: {}", detail::describe(untracked.node),
-                       detail::describe_argument(untracked.node, untracked.argument));
+    return fmt::format("{}: {}", detail::describe(untracked.node), detail::describe_untracked(untracked.argument));
 }
 
 } // namespace cudag

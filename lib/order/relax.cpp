@@ -129,11 +129,9 @@ void relax_all(GraphState& graph, std::vector<StayingNode>& staying, std::vector
 std::string why_it_stays(const StayingNode& staying) {
     switch (staying.reason) {
     case StayReason::untracked:
-        return fmt::format("argument {} may be an address, and the size of its memory is unknown; pass a span or a "
-                           "buffer, or declare it by .reads() and .writes()",
-                           staying.argument);
+        return describe_untracked(staying.argument);
     case StayReason::undeclared:
-        return "its accesses to memory are unknown; declare them by .reads() and .writes()";
+        return describe_untracked(whole_node);
     case StayReason::condition:
         return "it depends on a condition, or may set one";
     case StayReason::outside:

@@ -6,6 +6,8 @@
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -29,13 +31,6 @@ Declared declared_by(const GraphState& graph, std::uint32_t index) {
     return declared;
 }
 
-bool is_tracked(const GraphState& graph, std::uint32_t index, std::uint32_t argument) {
-    bool found = false;
-    for_each_declared(graph, index,
-                      [&](const ArgumentAccess& access) { found = found || access.argument == argument; });
-    return found;
-}
-
 /// Whether an untracked argument may refer to memory, also through an object's content aligned like pointers.
 bool may_refer(const Parameter& parameter, const std::byte* values) {
     const bool is_number = parameter.cpp_type != nullptr && parameter.type != ParameterType::object &&
@@ -56,7 +51,7 @@ std::optional<Untracked> why_untracked_kernel(const GraphState& graph, std::uint
     const Declared declared = declared_by(graph, index);
     if (declared.whole) return std::nullopt;
     for (std::uint32_t i = 0; i < signature.count; ++i)
-        if (may_refer(parameters[i], kernel.values) && !is_tracked(graph, index, i))
+        if (may_refer(parameters[i], kernel.values) && !declares_argument(graph, index, i))
             return Untracked{StayReason::untracked, place, i};
     if (!declared.any) return Untracked{StayReason::undeclared, place};
     return std::nullopt;
@@ -75,6 +70,21 @@ bool orders_outside(NodeKind kind) noexcept {
 }
 
 } // namespace
+
+bool declares_argument(const GraphState& graph, std::uint32_t index, MemoryArgument argument) {
+    bool found = false;
+    for_each_declared(graph, index, [&](const ArgumentAccess& access) {
+        found = found || access.argument == argument || access.argument == whole_node;
+    });
+    return found;
+}
+
+std::string describe_untracked(MemoryArgument argument) {
+    if (argument == whole_node) return "its accesses to memory are unknown; declare them by .reads() and .writes()";
+    return fmt::format("argument {} may be an address, and the size of its memory is unknown; pass a span or a buffer, "
+                       "or declare it by .reads() and .writes()",
+                       argument);
+}
 
 bool keeps_place(const GraphState& graph, std::uint32_t index) {
     if (orders_outside(graph.nodes()[index].kind)) return true;

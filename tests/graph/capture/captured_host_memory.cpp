@@ -4,6 +4,8 @@
 #include "cuda_version.hpp"
 #include "test.hpp"
 
+#include <cudag/format.hpp>
+
 using cudag::capture;
 using cudag::copied;
 using cudag::Exec;
@@ -70,6 +72,7 @@ TEST_CASE("a graph lists the host memory that its copies use", "[capture][host_m
     CHECK_THAT(to_string(memory[0]), Catch::Matchers::StartsWith("memcpy \"upload\" at ") &&
                                          ContainsSubstring(": the source, 8 bytes of pageable host memory at 0x"));
     CHECK_THAT(to_string(memory[1]), ContainsSubstring(": the destination, 8 bytes of page-locked host memory at 0x"));
+    CHECK(fmt::format("{}", memory[1]) == to_string(memory[1]));
 }
 
 TEST_CASE("host memory of copies inside children and of boxes is listed", "[capture][host_memory]") {

@@ -150,7 +150,7 @@ TEST_CASE("a graphed function refuses inputs that are null", "[capture][graphed]
 }
 
 TEST_CASE("a graphed function keeps at least one shape", "[capture][graphed]") {
-    const auto error = refused<Error>([] { GraphedFunction f([](cudaStream_t) {}, {.capacity = 0}); });
+    const auto error = refused<cudag::GraphError>([] { GraphedFunction f([](cudaStream_t) {}, {.capacity = 0}); });
     CHECK_THAT(error.what(), ContainsSubstring("GraphedFunction at ") &&
                                  ContainsSubstring("the capacity is 0; at least 1 shape must be kept"));
 }
