@@ -95,7 +95,8 @@ TEST_CASE("a configuration of grid, block and shared memory has no attributes", 
     LaunchConfig config{.grid = 8, .block = 32, .shared_bytes = 64};
     CHECK_FALSE(has_attributes(config));
     CHECK(given_in(config).empty());
-    CHECK(NativeAttributes(config).size() == 0);
+    for (const LaunchUse use : {LaunchUse::node, LaunchUse::stream})
+        CHECK(NativeAttributes(config, use).size() == 0);
     CHECK(describe_attributes(config).empty());
 }
 
@@ -120,7 +121,8 @@ TEST_CASE("an attribute is given to CUDA, read back, compared and described", "[
         const LaunchConfig config = giving(i);
         const LaunchAttribute& attribute = *given_in(config).at(0);
         CAPTURE(attribute.name);
-        const NativeAttributes native(config);
+        const NativeAttributes native(config, LaunchUse::stream);
+        CHECK(NativeAttributes(config, LaunchUse::node).size() == (attribute.rules.is_of_nodes ? 1 : 0));
         REQUIRE(native.size() == 1);
         CHECK(native.begin()->id == attribute.id);
         LaunchConfig back;
@@ -140,8 +142,9 @@ TEST_CASE("an attribute is given to CUDA, read back, compared and described", "[
 TEST_CASE("all attributes at once are given to CUDA", "[attributes]") {
     LaunchConfig config;
     std::apply([](auto&... fields) { (give(fields), ...); }, fields_of(config));
-    const NativeAttributes native(config);
-    CHECK(native.size() == launch_attribute_count);
+    const NativeAttributes native(config, LaunchUse::stream);
+    CHECK(native.size() == launch_attribute_count - 1); // two fields give programmatic serialization
+    CHECK(NativeAttributes(config, LaunchUse::node).size() == native.size());
     CHECK(native.end()[-1].id == cudaLaunchAttributeDeviceUpdatableKernelNode); // a node that has it stays
 }
 
