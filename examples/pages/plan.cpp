@@ -81,6 +81,14 @@ void plan() {
     picture("plan-written", two.dot());
     picture("plan-default", two.instantiate().dot());
     picture("plan-lanes", two.instantiate({.plan = {.lanes = 2}}).dot());
+    // pieces begins
+    cudag::DeviceBuffer<char> from(20'000'001), to(20'000'001); // not a whole number of pages
+    cudag::GraphBuilder copies;
+    auto cleared = copies.clear(from);
+    auto copied = copies.memcpy_in_pieces(to, from).after(cleared); // one node; inside it, two copies
+    copies.clear(from).after(copied);
+    // pieces ends
+    std::move(copies).build().instantiate().launch(stream);
     // saved begins
     std::string text = cudag::to_string(tuned.plan); // for a file
 

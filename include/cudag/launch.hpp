@@ -23,6 +23,8 @@ namespace detail {
 // These functions keep `effects` with the captured graph, if the stream is being captured.
 CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects);
 CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT void copy_pieces_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners,
+                                    const SourceLocation& where);
 CUDAG_EXPORT void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects,
                             const SourceLocation& where);
@@ -121,6 +123,22 @@ void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies al
         detail::Owners owners;
         const detail::CopyParams copy = detail::copy_params(destination, source, owners);
         detail::copy_async(stream.get(), copy, std::move(owners), location);
+    }
+}
+
+/// Copies as `memcpy_async` does in one dimension, by two copies if a graph would run a single one slowly, as
+/// `GraphBuilder::memcpy_in_pieces` does. For captures: outside of them `memcpy_async` is as quick.
+///
+///     cudag::Graph graph = cudag::capture(stream, [&](cudaStream_t s) { cudag::memcpy_async_in_pieces(s, y, x); });
+///
+template <class Destination, class Source>
+void memcpy_async_in_pieces( // cudag: memcpy_async_in_pieces(stream, destination, source) copies two ranges of one
+                             // length
+    StreamRef stream, Destination&& destination, Source&& source, SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::require_operand<Destination>() && detail::require_operand<Source>()) {
+        detail::Owners owners;
+        const detail::CopyParams copy = detail::copy_params(destination, source, owners);
+        detail::copy_pieces_async(stream.get(), copy, std::move(owners), location);
     }
 }
 

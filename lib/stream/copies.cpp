@@ -7,9 +7,12 @@
 #include "cuda/open_captures.hpp"
 #include "node/copy.hpp"
 #include "node/copy_3d.hpp"
+#include "node/copy_pieces.hpp"
 #include "node/fill.hpp"
 #include "node/problem.hpp"
 #include "owners/capture_owners.hpp"
+
+#include <vector>
 
 namespace cudag::detail {
 
@@ -57,6 +60,19 @@ void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, co
     const cudaError_t status =
         cudaMemcpyAsync(copy.destination, copy.source, copy.source_size * copy.element_bytes, copy.kind, stream);
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject());
+}
+
+void copy_pieces_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
+    const auto subject = [&] { return copy_subject("memcpy_async_in_pieces", where); };
+    require_sound(copy, subject);
+    require_recorded(stream, subject);
+    const std::vector<CopyParams> pieces = pieces_of(copy);
+    if (!owners.empty()) keep_with_capture(stream, owners);
+    for (const CopyParams& piece : pieces) {
+        const cudaError_t status =
+            cudaMemcpyAsync(piece.destination, piece.source, bytes_of(piece), piece.kind, stream);
+        if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject());
+    }
 }
 
 void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where) {

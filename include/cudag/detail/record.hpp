@@ -46,6 +46,9 @@ CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, CallEffe
 CUDAG_EXPORT Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
                                const GivenArguments& arguments, CallEffects&& effects, const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
+/// Adds the pieces of `copy`, without edges between them; on an error it may have added some of them.
+CUDAG_EXPORT void add_pieces(GraphState& graph, const CopyParams& copy, const Owners& owners,
+                             const SourceLocation& where);
 CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects,
                              const SourceLocation& where);

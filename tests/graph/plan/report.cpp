@@ -38,6 +38,24 @@ bool is_h200_kind() {
 
 } // namespace
 
+TEST_CASE("a report names copies of sizes that CUDA runs slowly in graphs", "[plan][report]") {
+    constexpr std::size_t bytes = (std::size_t{16} << 20U) + 1;
+    const cudag::DeviceBuffer<char> from(bytes), to(bytes);
+    GraphBuilder slow, quick;
+    slow.memcpy(to, from).label("large");
+    const auto first = quick.memcpy(to.span().subspan(0, bytes - 1), from.span().subspan(0, bytes - 1));
+    quick.memcpy_in_pieces(to, from).after(first);
+    const std::string text = std::move(slow).build().instantiate().plan().to_string();
+    const bool has_advice = text.find("memcpy_in_pieces avoids it") != std::string::npos;
+    CHECK(has_advice == is_h200_kind());
+    CHECK((text.find("\"large\"") != std::string::npos) == has_advice);
+    CHECK((text.find(" of 16777217 bytes: CUDA copies this size up to 1.25 times as long") != std::string::npos) ==
+          has_advice);
+    const PlanReport none = std::move(quick).build().instantiate().plan();
+    for (const std::string& advice : none.advice())
+        CHECK_THAT(advice, !ContainsSubstring("memcpy_in_pieces"));
+}
+
 TEST_CASE("a report says why each join became what it is", "[plan][report]") {
     if (older_than(12080)) return;
     GraphBuilder b;
