@@ -129,6 +129,19 @@ TEST_CASE("the pieces of a copy are ordered and checked as one node", "[builder]
     CHECK(read(to) == std::vector<std::uint8_t>(whole + 1, 7));
 }
 
+TEST_CASE("inferred edges lead to and from a copy in pieces", "[builder][inferred][child]") {
+    const DeviceBuffer<std::uint8_t> from(whole + 1), to(whole + 1);
+    GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
+    b.memset(from, std::uint8_t{7});
+    b.memcpy_in_pieces(to, from);
+    b.memset(from.span().subspan(whole, 1), std::uint8_t{8});
+    const Graph graph = std::move(b).build();
+    CHECK(graph.edge_count() == 2);
+    Exec exec = graph.instantiate();
+    run(exec, Stream());
+    CHECK(read(to) == std::vector<std::uint8_t>(whole + 1, 7));
+}
+
 TEST_CASE("a copy in pieces onto its own source is refused as a race", "[builder][races][memcpy]") {
     const DeviceBuffer<std::uint8_t> memory(whole + 4096);
     const auto all = memory.span();
@@ -156,6 +169,20 @@ TEST_CASE("a copy in pieces is updated by a graph with as many pieces", "[exec][
     copied.pop_back();
     CHECK(copied == expected);
     CHECK_FALSE(exec.update(copy_of(whole + 4096)).updated()); // one
+}
+
+TEST_CASE("a bind moves every piece of a copy", "[exec][bind][memcpy]") {
+    const auto values = pattern(whole + 1, 3);
+    const auto from = device(pattern(whole + 1)), other = device(values);
+    const DeviceBuffer<std::uint8_t> to(whole + 1);
+    GraphBuilder b;
+    b.memcpy_in_pieces(to, from);
+    const Graph graph = std::move(b).build();
+    const auto source = graph.parameter(from);
+    Exec exec = graph.instantiate();
+    exec.bind(source, other);
+    run(exec, Stream());
+    CHECK(read(to) == values);
 }
 
 TEST_CASE("copies in pieces of wrong sizes are refused, and nothing is added", "[builder][memcpy]") {
