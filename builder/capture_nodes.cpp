@@ -10,7 +10,7 @@
 #include "graph/graph_state.hpp"
 #include "read/reader.hpp"
 
-#include <initializer_list>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -90,30 +90,14 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     }
 }
 
-Condition StreamCapture::condition(unsigned initial, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.condition(initial, location); }, location);
+Node StreamCapture::add_conditional(detail::ConditionalKind kind, const Condition& condition,
+                                    const detail::GraphBody* bodies, std::size_t count,
+                                    const SourceLocation& location) {
+    return add([&](GraphBuilder& b) { return b.add_conditional(kind, condition, bodies, count, location); }, location);
 }
 
-Condition StreamCapture::condition(SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.condition(location); }, location);
-}
-
-IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.if_(condition, then, location); }, location);
-}
-
-IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
-                          SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.if_(condition, then, else_, location); }, location);
-}
-
-WhileNode StreamCapture::while_(const Condition& condition, detail::GraphBody body, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.while_(condition, body, location); }, location);
-}
-
-SwitchNode StreamCapture::switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
-                                  SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
+Node StreamCapture::add_repeat(unsigned times, const detail::GraphBody& body, const SourceLocation& location) {
+    return add([&](GraphBuilder& b) { return b.add_repeat(times, body, location); }, location);
 }
 
 Graph StreamCapture::build_written() {

@@ -32,7 +32,8 @@ Node GraphBuilder::add_repeat(unsigned times, const detail::GraphBody& body, con
     const std::size_t conditions_before = conditions.count();
     const Condition more = detail::make_condition(current, times == 0 ? 0U : 1U, location);
     auto counted = [&](GraphBuilder& inside) {
-        inside.add_typed<Condition, unsigned*, unsigned>({}, location, count, more, turns, times)
+        detail::add_typed_kernel<Condition, unsigned*, unsigned>(inside.state(), {}, location, count, more, turns,
+                                                                 times)
             .label("count of turns");
         body(inside);
     };

@@ -149,10 +149,6 @@ void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     graph().keep(std::move(owners));
 }
 
-void GraphBuilder::remove_edges(std::span<const Edge> edges, SourceLocation location) {
-    detail::remove_edges(graph(), edges, location);
-}
-
 GraphBuilder GraphBuilder::on(int device) {
     static_cast<void>(graph());
     int count = 0;

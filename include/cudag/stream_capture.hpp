@@ -1,6 +1,8 @@
 // StreamCapture: stream capture, the recording of a stream's work as a Graph.
 #pragma once
 
+#include <cudag/builder/conditionals.hpp>
+#include <cudag/builder/kernels.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/capture_pool.hpp>
 #include <cudag/condition.hpp>
@@ -85,6 +87,9 @@ decltype(auto) call_step(Callable& function, cudaStream_t stream) {
 ///     capture.step("library", [&](cudaStream_t s) { library_call(s, x.data(), n); });
 ///     cudag::Graph graph = std::move(capture).finish();
 ///
+/// `add`, `kernel` (builder/kernels.hpp) and `if_`, `while_`, `repeat`, `switch_`, `condition` and `set`
+/// (builder/conditionals.hpp) add nodes in place, after all work recorded in the stream so far.
+///
 /// Ownership: the object owns the capture; `finish()` hands out the graph. If it is destroyed before, by an exception
 /// or otherwise, it ends the capture, drops the recorded work, and leaves the stream usable. After the end, all
 /// functions except `status` and `stream` throw CaptureError.
@@ -99,7 +104,8 @@ decltype(auto) call_step(Callable& function, cudaStream_t stream) {
 /// and `retain`. No other use of the capture is allowed meanwhile, because CUDA's graphs are not thread-safe. Join only
 /// after all threads have forked: a later fork comes after the joined work. The nodes appear in the order of the
 /// threads' calls; Match::structure updates an Exec regardless of this order.
-class CUDAG_EXPORT StreamCapture {
+class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
+                                   public detail::ConditionalCalls<StreamCapture> {
   public:
     /// Begins the capture of `stream`. Throws CaptureError if `stream` is the legacy default stream (CUDA cannot
     /// capture it), or is already captured.
@@ -116,8 +122,8 @@ class CUDAG_EXPORT StreamCapture {
     /// - CUDA refused a call because of the capture, unless `allow_refused_calls`;
     /// - the error of a cudag call in a stream outside the capture was swallowed;
     /// - nothing was recorded, unless `allow_empty`.
-    /// If `add` or the functions below it have added nodes, it also throws GraphError as GraphBuilder::build does. The
-    /// capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another thread
+    /// If `add`, `kernel`, `if_` or the like have added nodes, it also throws GraphError as GraphBuilder::build does.
+    /// The capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another thread
     /// (unless relaxed), and a call for a capture begun by GraphBuilder::capture, which ends it itself.
     [[nodiscard]] Graph finish() &&; // cudag: finish() ends the capture: std::move(capture).finish()
 
@@ -207,42 +213,10 @@ class CUDAG_EXPORT StreamCapture {
     /// already added, `finish` throws CaptureError, because CUDA cannot remove nodes from a graph during its capture.
     /// Throws GraphError if the edges close a cycle, and CaptureError as `step` does.
     /// `finish` reads and checks a graph with such nodes as GraphBuilder::build does, except for races: see
-    /// `Graph::races`. This function, and those below that add nodes, need <cudag/builder.hpp>.
+    /// `Graph::races`. This function, `kernel`, `if_` and the like need <cudag/builder.hpp>.
     template <class Callable>
     auto add( // cudag: add(function) calls function(GraphBuilder&)
         Callable&& function, SourceLocation location = SourceLocation::current());
-
-    /// Adds a kernel node in place and returns its typed handle, as GraphBuilder::kernel does.
-    template <class Kernel, class... Argument>
-    auto kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
-        detail::Located<LaunchConfig> config, Kernel&& function, Argument&&... arguments);
-    template <class Kernel, class... Argument>
-    auto kernel(const detail::BracedConfig& config, Kernel&& function, Argument&&... arguments);
-
-    /// Makes a condition for one conditional node of this capture, as GraphBuilder::condition does.
-    [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current());
-    [[nodiscard]] Condition condition(SourceLocation location = SourceLocation::current());
-
-    /// Adds a conditional node, or a node for setting conditions, in place, as the function of this name in
-    /// GraphBuilder does.
-    IfNode if_( // cudag: if_(condition, then), with a Condition of capture.condition()
-        const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current());
-    IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
-               SourceLocation location = SourceLocation::current());
-    WhileNode while_( // cudag: while_(condition, body), with a Condition of capture.condition()
-        const Condition& condition, detail::GraphBody body, SourceLocation location = SourceLocation::current());
-    template <std::integral Number>
-    WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
-        Number times, detail::GraphBody body, SourceLocation location = SourceLocation::current());
-    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
-        const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
-        SourceLocation location = SourceLocation::current());
-    template <detail::GraphBodies Bodies>
-    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
-        const Condition& condition, Bodies&& bodies, SourceLocation location = SourceLocation::current());
-    template <class... Argument>
-    auto set( // cudag: set(condition, value), with a Condition of capture.condition()
-        detail::Located<Condition> condition, const Argument&... values);
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs, and
     /// their launches in flight. If the capture fails, they are dropped with it. Throws CaptureError after `finish`.
@@ -253,6 +227,7 @@ class CUDAG_EXPORT StreamCapture {
     }
 
   private:
+    friend struct detail::Access;
     friend class detail::CaptureAttempt;
     friend class detail::NewRegion;
     StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept;
@@ -286,6 +261,12 @@ class CUDAG_EXPORT StreamCapture {
 
     void keep(std::shared_ptr<const void> owner);
     void add_nodes(const detail::GraphBody& function, const SourceLocation& location);
+    /// Calls `function(GraphState&)` to add a node in place, as `add` does, and returns its result.
+    template <class Function>
+    auto place(const SourceLocation& location, const Function& function);
+    Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
+                         std::size_t count, const SourceLocation& location);
+    Node add_repeat(unsigned times, const detail::GraphBody& body, const SourceLocation& location);
     [[nodiscard]] Graph build_written();
 
     template <class GivenEvent>

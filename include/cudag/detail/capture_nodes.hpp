@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cudag/builder.hpp>
-#include <cudag/condition.hpp>
-#include <cudag/nested_node.hpp>
+#include <cudag/source_location.hpp>
 #include <cudag/stream_capture.hpp>
 
-#include <concepts>
 #include <functional>
 #include <optional>
 #include <type_traits>
@@ -33,34 +31,9 @@ auto StreamCapture::add(Callable&& function, SourceLocation location) {
     }
 }
 
-template <class Kernel, class... Argument>
-auto StreamCapture::kernel(detail::Located<LaunchConfig> config, Kernel&& function, Argument&&... arguments) {
-    return add(
-        [&](GraphBuilder& b) {
-            return b.kernel(config, std::forward<Kernel>(function), std::forward<Argument>(arguments)...);
-        },
-        config.location);
-}
-template <class Kernel, class... Argument>
-auto StreamCapture::kernel(const detail::BracedConfig& config, Kernel&& function, Argument&&... arguments) {
-    return add(
-        [&](GraphBuilder& b) {
-            return b.kernel(config, std::forward<Kernel>(function), std::forward<Argument>(arguments)...);
-        },
-        config.location);
-}
-
-template <std::integral Number>
-WhileNode StreamCapture::repeat(Number times, detail::GraphBody body, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.repeat(times, body, location); }, location);
-}
-template <detail::GraphBodies Bodies>
-SwitchNode StreamCapture::switch_(const Condition& condition, Bodies&& bodies, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
-}
-template <class... Argument>
-auto StreamCapture::set(detail::Located<Condition> condition, const Argument&... values) {
-    return add([&](GraphBuilder& b) { return b.set(condition, values...); }, condition.location);
+template <class Function>
+auto StreamCapture::place(const SourceLocation& location, const Function& function) {
+    return add([&](GraphBuilder& b) { return b.place(location, function); }, location);
 }
 
 } // namespace cudag

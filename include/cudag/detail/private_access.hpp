@@ -15,6 +15,7 @@ class Exec;
 class Function;
 class Graph;
 class Node;
+struct SourceLocation;
 } // namespace cudag
 
 namespace cudag::detail {
@@ -44,6 +45,28 @@ struct Access {
     [[nodiscard]] static Exec exec_of(std::unique_ptr<ExecState>&& state) noexcept;
     /// Returns `exec` as the object of an update. Throws GraphError if it was moved from.
     [[nodiscard]] static UpdateTarget target(const Exec& exec);
+
+    /// Calls `function(GraphState&)`, to add to the graph of `self`, a GraphBuilder or StreamCapture, and returns its
+    /// result. A device chosen by `on` is current during the call. Throws GraphError or CaptureError if `self` accepts
+    /// no nodes.
+    template <class Self, class Function>
+    [[nodiscard]] static auto place(Self& self, const SourceLocation& location, const Function& function) {
+        return self.place(location, function);
+    }
+    /// Adds a conditional node, or a loop of a known number of turns, with `self`, a GraphBuilder or StreamCapture.
+    template <class Self, class... Argument>
+    [[nodiscard]] static auto add_conditional(Self& self, const Argument&... arguments) {
+        return self.add_conditional(arguments...);
+    }
+    template <class Self, class... Argument>
+    [[nodiscard]] static auto add_repeat(Self& self, const Argument&... arguments) {
+        return self.add_repeat(arguments...);
+    }
+    /// Returns the graph of a GraphBuilder. Throws GraphError if the builder accepts no nodes.
+    template <class Builder>
+    [[nodiscard]] static GraphState& graph(const Builder& builder) {
+        return builder.graph();
+    }
 
     [[nodiscard]] static const Node& first_node(const CapturedNode& region) noexcept;
     /// Returns the nodes of `region`; null for an empty handle.
