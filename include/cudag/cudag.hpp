@@ -15,7 +15,10 @@
 #include <cudag/edge.hpp>
 #include <cudag/kernel_info.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/any_node.hpp>
+#include <cudag/typed_node.hpp>
 #include <cudag/node.hpp>
+#include <cudag/arg.hpp>
 #include <cudag/packed_arguments.hpp>
 #include <cudag/function.hpp>
 #include <cudag/buffer_param.hpp>
@@ -33,6 +36,7 @@
 #include <cudag/device_exec.hpp>
 #include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
+#include <cudag/updates.hpp>
 #include <cudag/wait_for_previous.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>

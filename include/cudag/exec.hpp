@@ -1,10 +1,10 @@
 // Exec: the executable form of a Graph. It is launched many times, and updated at the lowest cost.
 #pragma once
 
+#include <cudag/arg.hpp>
 #include <cudag/buffer_param.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/private_access.hpp>
-#include <cudag/detail/updates.hpp>
 #include <cudag/device_exec.hpp>
 #include <cudag/host_error.hpp>
 #include <cudag/node.hpp>
@@ -12,6 +12,7 @@
 #include <cudag/stream.hpp>
 #include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
+#include <cudag/updates.hpp>
 
 #include <cuda_runtime_api.h>
 

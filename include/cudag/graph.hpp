@@ -1,13 +1,13 @@
 // Graph: a finished DAG. It is inspected, updated, cloned and instantiated.
 #pragma once
 
+#include <cudag/arg.hpp>
 #include <cudag/buffer_param.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/private_access.hpp>
-#include <cudag/detail/updates.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
@@ -15,6 +15,7 @@
 #include <cudag/host_memory.hpp>
 #include <cudag/node.hpp>
 #include <cudag/race.hpp>
+#include <cudag/updates.hpp>
 
 #include <cuda_runtime_api.h>
 

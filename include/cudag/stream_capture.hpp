@@ -123,8 +123,8 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// - the error of a cudag call in a stream outside the capture was swallowed;
     /// - nothing was recorded, unless `allow_empty`.
     /// If `add`, `kernel`, `if_` or the like have added nodes, it also throws GraphError as GraphBuilder::build does.
-    /// The capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another thread
-    /// (unless relaxed), and a call for a capture begun by GraphBuilder::capture, which ends it itself.
+    /// The capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another
+    /// thread (unless relaxed), and a call for a capture begun by GraphBuilder::capture, which ends it itself.
     [[nodiscard]] Graph finish() &&; // cudag: finish() ends the capture: std::move(capture).finish()
 
     /// Returns the capture status of the stream: `none` once the capture has ended, by `finish` or by other means.

@@ -1,6 +1,7 @@
 // The arguments of a kernel with unknown parameter types: each argument is passed in its own type.
 #pragma once
 
+#include <cudag/arg.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/packed_arguments.hpp>
 
@@ -12,24 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace cudag {
-
-/// One argument with a position known at run time: made by `arg(index, value)`.
-template <class Value>
-struct ArgumentAt {
-    using value_type = std::remove_cvref_t<Value>;
-    std::size_t index;
-    Value&& value;
-};
-
-/// Names parameter `index` of a Function in an update: `exec.update(node, cudag::arg(1, 3.0f))`. A span of bytes stands
-/// for the bytes of the value. Refers to `value`: use the result within the same expression.
-template <class Value>
-[[nodiscard]] ArgumentAt<Value> arg(std::size_t index, Value&& value) noexcept {
-    return {index, std::forward<Value>(value)};
-}
-
-namespace detail {
+namespace cudag::detail {
 
 /// One argument value, to be copied.
 struct GivenArgument {
@@ -228,6 +212,4 @@ auto with_all_arguments(const CallSite& call, const Use& use, Argument&&... argu
     }
 }
 
-} // namespace detail
-
-} // namespace cudag
+} // namespace cudag::detail

@@ -1,6 +1,7 @@
 // The arguments of one typed kernel call: conversion and checks.
 #pragma once
 
+#include <cudag/arg.hpp>
 #include <cudag/detail/argument.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/launch_config.hpp>
@@ -11,24 +12,7 @@
 #include <tuple>
 #include <utility>
 
-namespace cudag {
-
-/// One argument with a position known at compile time: made by `arg<I>(value)`.
-template <std::size_t Index, class Value>
-struct IndexedArgument {
-    static constexpr std::size_t index = Index;
-    using value_type = std::remove_cvref_t<Value>;
-    Value&& value;
-};
-
-/// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`: use the
-/// result within the same expression.
-template <std::size_t Index, class Value>
-[[nodiscard]] IndexedArgument<Index, Value> arg(Value&& value) noexcept {
-    return {std::forward<Value>(value)};
-}
-
-namespace detail {
+namespace cudag::detail {
 
 template <class Argument>
 inline constexpr bool is_indexed = false;
@@ -222,6 +206,4 @@ constexpr bool require_indexed(Parameters*, std::tuple<Argument...>*) {
     return (static_cast<int>(require_one<Parameters, Argument>()) & ... & 1) != 0;
 }
 
-} // namespace detail
-
-} // namespace cudag
+} // namespace cudag::detail
