@@ -60,9 +60,9 @@ void inferred() {
     const int half = n / 2;
     cudag::GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
     b.memset(x, 1.0f);
-    b.kernel(config, scale, half, 2.0f, x.span().subspan(0, half));    // after the fill
-    b.kernel(config, scale, half, 2.0f, x.span().subspan(half, half)); // after the fill, beside the other half
-    b.memcpy(host, x);                                                 // after both halves
+    b.kernel(config, scale, half, 2.0f, x.span().first(half)); // after the fill
+    b.kernel(config, scale, half, 2.0f, x.span().last(half));  // after the fill, beside the other half
+    b.memcpy(host, x);                                         // after both halves
     cudag::Graph graph = std::move(b).build();
     for (const cudag::UntrackedArgument& unknown : graph.untracked()) // here: none
         throw std::runtime_error(to_string(unknown));
@@ -150,7 +150,7 @@ void events() {
     cudag::memcpy_async(uploads, x, host);
     uploaded.record(uploads); // before the launch
     exec.launch(stream);
-    cudag::check(cudaStreamWaitEvent(downloads.get(), computed.get()));
+    downloads.wait(computed);
     cudag::memcpy_async(downloads, result, x);
     downloads.synchronize(); // result = 2 * host
     // events ends

@@ -68,8 +68,8 @@ void by_key() {
     stream.synchronize();
     const cudag::CaptureCacheStats stats = cache.stats(); // 2 eager runs, 2 captures, 4 replays
     // by_key ends
-    expect(x.span().subspan(0, 100), 256);
-    expect(x.span().subspan(100, n - 100), 16);
+    expect(x.span().first(100), 256);
+    expect(x.span().subspan(100), 16);
     expect(stats.captures == 2 && stats.replays == 4, "the cache did not replay");
 }
 
@@ -88,7 +88,7 @@ void batches() {
     for (const std::size_t size : {8U, 64U, 8U, 64U, 8U}) {
         const std::vector<float> input(size, 3.0f);
         const cudag::DeviceSpan<float> output = model.forward(stream, input);
-        cudag::memcpy_async(stream, std::span(host).subspan(0, size), output);
+        cudag::memcpy_async(stream, std::span(host).first(size), output);
         stream.synchronize();
         total += std::accumulate(host.begin(), host.begin() + static_cast<std::ptrdiff_t>(size), 0.0f);
     } // model.captures() is 2, model.replays() is 5
@@ -151,8 +151,8 @@ void found() {
     exec.launch(stream);
     stream.synchronize(); // the first half of x is 5
     // found ends
-    expect(x.span().subspan(0, n / 2), 5);
-    expect(x.span().subspan(n / 2, n / 2), 1);
+    expect(x.span().first(n / 2), 5);
+    expect(x.span().last(n / 2), 1);
 }
 
 void scratch() {

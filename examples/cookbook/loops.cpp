@@ -98,8 +98,8 @@ void resized() {
     exec.launch(stream);
     stream.synchronize(); // the first ten of x are 2, the others 1
     // resized ends
-    expect(x.span().subspan(0, 10), 2);
-    expect(x.span().subspan(10, n - 10), 1);
+    expect(x.span().first(10), 2);
+    expect(x.span().subspan(10), 1);
 }
 
 /// `fill(int* cells, int value)`, one cell per block, as NVRTC or nvcc --ptx could have compiled it.

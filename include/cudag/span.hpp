@@ -14,8 +14,8 @@ class DeviceBuffer;
 /// A DeviceSpan is a borrowed range of device memory: `size()` elements at `data()`. The owner of the memory must
 /// outlive every launch that uses it. Kernels may use a span, also as a parameter.
 ///
-///     const cudag::DeviceSpan<float> first = x.span().subspan(0, 128);
-///     b.memset(first, 1.0f);
+///     b.memset(x.span().first(128), 1.0f);
+///     b.memset(x.span().subspan(128), 2.0f);
 template <class Element>
 class DeviceSpan {
   public:
@@ -43,6 +43,18 @@ class DeviceSpan {
     /// Returns `count` elements from `offset` on. Precondition: `offset + count <= size()`.
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan subspan(std::size_t offset, std::size_t count) const noexcept {
         return {data_ + offset, count};
+    }
+    /// Returns all elements from `offset` on. Precondition: `offset <= size()`.
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan subspan(std::size_t offset) const noexcept {
+        return {data_ + offset, size_ - offset};
+    }
+    /// Returns the first `count` elements. Precondition: `count <= size()`.
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan first(std::size_t count) const noexcept {
+        return {data_, count};
+    }
+    /// Returns the last `count` elements. Precondition: `count <= size()`.
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan last(std::size_t count) const noexcept {
+        return {data_ + (size_ - count), count};
     }
 
     /// Returns element `i`. Device code only: the host cannot read the memory.

@@ -11,6 +11,8 @@
 
 namespace cudag {
 
+class Event;
+
 /// Owns a non-blocking CUDA stream of the current device.
 ///
 ///     cudag::Stream copies;
@@ -40,6 +42,21 @@ class CUDAG_EXPORT Stream {
     /// Returns true if all work enqueued so far has finished. Does not block, and reports no host failures. Throws
     /// Error if any of the work failed, and CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
+
+    /// Orders all later work of this stream after the work that `event` marks now; without a mark, after nothing. Does
+    /// not block.
+    ///
+    ///     cudag::Stream downloads;
+    ///     cudag::Event computed;
+    ///     exec.launch(stream);
+    ///     computed.record(stream);
+    ///     downloads.wait(computed);
+    ///     cudag::memcpy_async(downloads, host, x);
+    ///
+    /// A wait for a mark in a captured stream captures this stream, too. Throws Error if the event was moved from, or
+    /// if CUDA refuses.
+    void wait(const Event& event, // cudag: wait(event) takes a cudag::Event; a stream waits for itself: synchronize()
+              SourceLocation location = SourceLocation::current());
 
   private:
     cudaStream_t stream_ = nullptr;

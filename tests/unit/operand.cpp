@@ -84,6 +84,21 @@ unsigned fill_bits(const V& value) {
 
 } // namespace
 
+TEST_CASE("parts of a span have its memory", "[unit][operand]") {
+    int memory[8] = {};
+    const DeviceSpan<int> span(memory, 8);
+    const auto is = [&](DeviceSpan<int> part, std::size_t offset, std::size_t size) {
+        return part.data() == memory + offset && part.size() == size;
+    };
+    CHECK(is(span.first(3), 0, 3));
+    CHECK(is(span.last(3), 5, 3));
+    CHECK(is(span.subspan(3), 3, 5));
+    CHECK(is(span.subspan(3, 2), 3, 2));
+    CHECK(is(span.first(0), 0, 0));
+    CHECK(is(span.last(8), 0, 8));
+    CHECK(is(span.subspan(8), 8, 0));
+}
+
 TEST_CASE("a copy knows both ranges and the direction", "[unit][operand]") {
     std::vector<float> host(8);
     float device[8] = {};

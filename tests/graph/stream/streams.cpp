@@ -100,6 +100,7 @@ TEST_CASE("every call of an event that was moved from is refused", "[event]") {
     const auto calls = {+[](Event& event, const Stream& s) { event.record(s); },
                         +[](Event& event, const Stream&) { event.synchronize(); },
                         +[](Event& event, const Stream&) { static_cast<void>(event.query()); },
+                        +[](Event& event, const Stream&) { Stream().wait(event); },
                         +[](Event& event, const Stream& s) {
                             Event end;
                             end.record(s);
@@ -128,6 +129,48 @@ TEST_CASE("every call of an event that was moved from is refused", "[event]") {
     third = std::move(self);
     CHECK(third.get() == raw);
     CHECK_NOTHROW(third.record(stream));
+}
+
+TEST_CASE("a stream waits for the work that an event marks", "[stream][event]") {
+    const Stream first;
+    Stream second;
+    Event marked;
+    Event unmarked;
+    Gate gate;
+    Exec exec = held_up(gate);
+    second.wait(unmarked);
+    second.synchronize();
+    exec.launch(first);
+    marked.record(first);
+    gate.wait_until_entered();
+    second.wait(marked);
+    CHECK_FALSE(second.query());
+    gate.open();
+    second.synchronize();
+    CHECK(marked.query());
+}
+
+TEST_CASE("a stream that was moved from waits for nothing", "[stream][event]") {
+    Stream first;
+    const Stream second = std::move(first);
+    const Event event;
+    const auto error = refused<Error>([&] { first.wait(event); });
+    CHECK_THAT(error.what(), ContainsSubstring("a moved-from Stream was used"));
+}
+
+TEST_CASE("a stream that waits for an event of a capture joins it", "[stream][event]") {
+    const Stream captured;
+    Stream other;
+    const cudag::DeviceBuffer<int> cell(1);
+    Event forked, done;
+    const cudag::Graph graph = cudag::capture(captured, [&](cudaStream_t s) {
+        forked.record(s);
+        other.wait(forked);
+        cudag::clear_async(other, cell);
+        done.record(other);
+        cudag::check(cudaStreamWaitEvent(s, done.get()));
+    });
+    CHECK(graph.node_count() == 1);
 }
 
 TEST_CASE("destroying a stream does not end its work", "[stream]") {
