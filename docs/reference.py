@@ -3,6 +3,7 @@
 
 It changes the XML in place: members that the reference omits go, `detail::` is dropped, and the functions, types and macros
 of each header become a group, which Breathe can show. `reference.py check` looks for each name in the finished site."""
+import copy
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -17,6 +18,8 @@ PAGES = DOCS / "reference"
 HEADERS = DOCS.parent / "include" / "cudag"
 ROW = re.compile(r"^\| (?!page)([^|`]+?) \| ((?:`[\w/]+\.hpp` )+)\| ([^|]*?) ?\|$", re.MULTILINE)
 LINK = re.compile(r"^\[([^\]]+)\]: (https://\S+)$", re.MULTILINE)  # in docs/cuda-rules.md
+# Headers with a part of the calls of a class, such as GraphBuilder: the reference shows them as members of that class.
+PART = re.compile(r"builder/|updates\.hpp$")
 SECTIONS = {"enum": "enum", "typedef": "typedef", "function": "func", "variable": "var", "define": "define"}
 
 
@@ -106,11 +109,30 @@ class Reference:
             self.shown["enumerator"] += len(values)
             yield member
 
+    def add_part(self, owner, part):
+        """Adds the public functions of the base class `part` to `owner`."""
+        base, name = without_arguments(part.findtext("compoundname")), without_arguments(name_of(owner))
+        section = owner.find("sectiondef[@kind='public-func']")
+        for member in part.findall("sectiondef[@kind='public-func']/memberdef"):
+            member = copy.deepcopy(member)
+            member.set("id", member.get("id").replace(part.get("id"), owner.get("id") + "_1" + part.get("id")))
+            definition = member.find("definition")
+            definition.text = re.sub(rf"{base}(< \w+ >)?::", f"{name}::", definition.text)
+            section.append(member)
+
     def read(self):
         kinds = {entry.get("refid"): entry.get("kind") for entry in self.index.getroot().findall("compound")}
         classes = {refid: self.compound(refid) for refid, kind in kinds.items() if kind in ("class", "struct", "union")}
         public = {refid for refid, one in classes.items() if "detail::" not in one.findtext("compoundname")}
-        bases = {base.get("refid") for refid in public for base in classes[refid].findall("basecompoundref")}
+        bases = set()
+        for one in (classes[refid] for refid in sorted(public)):
+            for base in one.findall("basecompoundref"):
+                refid = base.get("refid")
+                if refid in classes and PART.match(place_of(classes[refid])[0]):
+                    self.add_part(one, classes[refid])
+                    one.remove(base)
+                else:
+                    bases.add(refid)
         for refid in public | bases & classes.keys():
             one = classes[refid]
             if one.get("prot") == "private":
