@@ -132,9 +132,9 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const detail::GraphState& mine = **target.graph->find_nested(target.index, 0);
     if (const auto differences = detail::diff_structure(mine, next); !differences.empty())
         detail::refuse_differences(differences, subject());
-    if (const std::string kept = detail::kept_silently(mine, next); !kept.empty())
-        detail::refuse<UpdateError>(kept + ", which is fixed at instantiation; give it the one that it has, or "
-                                           "instantiate the graph",
+    if (const std::string ignored = detail::silently_ignored(mine, next); !ignored.empty())
+        detail::refuse<UpdateError>(ignored + ", which is fixed at instantiation; give it the one that it has, or "
+                                              "instantiate the graph",
                                     subject());
 
     exec.complete_source(mine, next);

@@ -87,9 +87,9 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                                 false};
     std::vector<Difference> structure = diff_structure(exec.source(), next);
     if (structure.empty()) {
-        const std::string kept = kept_silently(exec.source(), next);
-        if (kept.empty()) return std::nullopt;
-        return refused(exec, next, UpdateVerdict::attributes_changed, {}, nullptr, kept);
+        const std::string ignored = silently_ignored(exec.source(), next);
+        if (ignored.empty()) return std::nullopt;
+        return refused(exec, next, UpdateVerdict::attributes_changed, {}, nullptr, ignored);
     }
     const bool kinds = structure.front().kind == DifferenceKind::node_kind;
     return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
@@ -140,7 +140,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     // A captured graph is not read for an update that CUDA takes: reading costs more than all the rest.
     const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
                        has_device_updatable(exec.source()) || has_device_updatable(next) ||
-                       (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
+                       (!options.trust_attributes && may_ignore_silently(exec.source(), next));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);

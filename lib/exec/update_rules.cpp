@@ -21,19 +21,19 @@ namespace cudag::detail {
 
 namespace {
 
-std::string kept_silently_here(const GraphState& before, const GraphState& after) {
+std::string silently_ignored_here(const GraphState& before, const GraphState& after) {
     for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
         const auto* const* old_kernel = std::get_if<const KernelParams*>(&before.nodes()[i].params);
         const auto* const* new_kernel = std::get_if<const KernelParams*>(&after.nodes()[i].params);
         if (old_kernel == nullptr || new_kernel == nullptr) continue;
-        if (std::string kept = kept_silently(**old_kernel, **new_kernel); !kept.empty())
-            return fmt::format("{}: {}", describe_node(before, i), kept);
+        if (std::string ignored = silently_ignored(**old_kernel, **new_kernel); !ignored.empty())
+            return fmt::format("{}: {}", describe_node(before, i), ignored);
     }
     return {};
 }
 
 /// Checks a captured graph without reading it, which is quicker.
-bool may_be_kept_silently(cudaGraph_t graph) {
+bool may_ignore_silently(cudaGraph_t graph) {
     for (const cudaGraphNode_t node : nodes_of(graph)) {
         const NodeKind kind = kind_of(node);
         if (kind == NodeKind::kernel ? may_keep_attributes(node)
@@ -44,40 +44,40 @@ bool may_be_kept_silently(cudaGraph_t graph) {
 }
 
 /// Checks a graph with records, and those inside it.
-bool may_be_kept_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
+bool may_ignore_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
     const auto is_one = [&plain](const NodeRecord& record) {
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
         return kernel != nullptr && may_keep_attributes(**kernel, plain);
     };
     return std::ranges::any_of(graph.nodes(), is_one) ||
-           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_be_kept_silently(*inner, plain); });
+           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_ignore_silently(*inner, plain); });
 }
 
 /// Checks each graph once: neither functions nor attributes of nodes change.
-bool may_be_kept_silently(const GraphState& graph) {
-    std::atomic<Answer>& known = graph.special().kept_silently;
+bool may_ignore_silently(const GraphState& graph) {
+    std::atomic<Answer>& known = graph.special().silently_ignored;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
         return answer == Answer::yes;
     std::unordered_set<CUfunction> plain;
-    const bool may_be = graph.is_read() ? may_be_kept_silently(graph, plain) : may_be_kept_silently(graph.native());
+    const bool may_be = graph.is_read() ? may_ignore_silently(graph, plain) : may_ignore_silently(graph.native());
     known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return may_be;
 }
 
 } // namespace
 
-std::string kept_silently(const GraphState& before, const GraphState& after) {
-    std::string kept;
-    if (!may_be_kept_silently(before, after)) return kept;
-    for_each_graph_pair(before, after, [&kept](const GraphState& a, const GraphState& b) {
-        if (kept.empty()) kept = kept_silently_here(a, b);
+std::string silently_ignored(const GraphState& before, const GraphState& after) {
+    std::string ignored;
+    if (!may_ignore_silently(before, after)) return ignored;
+    for_each_graph_pair(before, after, [&ignored](const GraphState& a, const GraphState& b) {
+        if (ignored.empty()) ignored = silently_ignored_here(a, b);
     });
-    return kept;
+    return ignored;
 }
 
-bool may_be_kept_silently(const GraphState& before, const GraphState& after) {
+bool may_ignore_silently(const GraphState& before, const GraphState& after) {
     if (&before == &after) return false;
-    return may_be_kept_silently(before) || may_be_kept_silently(after);
+    return may_ignore_silently(before) || may_ignore_silently(after);
 }
 
 bool is_unknown(NodeKind kind, const NodeParams& params) noexcept {

@@ -14,9 +14,9 @@ namespace cudag::detail {
 /// Returns the first kernel attribute that CUDA would silently not update when an exec of `before` takes `after`, with
 /// its node; empty if there is none. Both have the same nodes. Throws GraphError if CUDA does not report the
 /// attributes.
-[[nodiscard]] std::string kept_silently(const GraphState& before, const GraphState& after);
+[[nodiscard]] std::string silently_ignored(const GraphState& before, const GraphState& after);
 /// Whether there may be such an attribute. Quicker: asks CUDA once for each graph, and reads no captured one.
-[[nodiscard]] bool may_be_kept_silently(const GraphState& before, const GraphState& after);
+[[nodiscard]] bool may_ignore_silently(const GraphState& before, const GraphState& after);
 
 /// Whether a node has parameters unknown to cudag.
 [[nodiscard]] bool is_unknown(NodeKind kind, const NodeParams& params) noexcept;

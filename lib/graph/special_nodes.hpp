@@ -29,7 +29,7 @@ struct SpecialNodes {
     /// Device-updatable nodes.
     mutable std::atomic<bool> device_updatable = false;
     /// Kernels with attributes that an exec update silently ignores, here or inside the graph.
-    mutable std::atomic<Answer> kept_silently = Answer::unknown;
+    mutable std::atomic<Answer> silently_ignored = Answer::unknown;
 };
 
 // These functions return whether such a node is known in `graph`, or in a graph inside it.

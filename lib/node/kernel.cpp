@@ -266,8 +266,8 @@ void compare(const KernelParams& before, const KernelParams& after, Fields& fiel
 std::string problem_in_exec(const KernelParams& current, const KernelParams& next) {
     if (current.function == next.function) [[likely]]
         return {};
-    const std::string kept = kept_silently(current, next);
-    return kept.empty() ? kept : kept + "; an Exec keeps its own: instantiate the graph";
+    const std::string ignored = silently_ignored(current, next);
+    return ignored.empty() ? ignored : ignored + "; an Exec keeps its own: instantiate the graph";
 }
 
 std::string title(const KernelParams& kernel) {

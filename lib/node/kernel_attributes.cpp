@@ -29,14 +29,15 @@ cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
 LaunchConfig read_kept_attributes(cudaGraphNode_t node) {
     LaunchConfig config;
     for (const LaunchAttribute& attribute : launch_attributes())
-        if (attribute.rules.is_kept_silently && attribute.rules.is_of_nodes && cuda_version() >= attribute.rules.since)
+        if (attribute.rules.is_silently_ignored && attribute.rules.is_of_nodes &&
+            cuda_version() >= attribute.rules.since)
             attribute.read(read(node, attribute.id), config);
     return config;
 }
 
 bool has_kept_attributes(const LaunchConfig& config) noexcept {
     return std::ranges::any_of(launch_attributes(), [&](const LaunchAttribute& attribute) {
-        return attribute.rules.is_kept_silently && attribute.is_given(config);
+        return attribute.rules.is_silently_ignored && attribute.is_given(config);
     });
 }
 
@@ -119,7 +120,7 @@ void complete_config(KernelParams& kernel) {
     kernel.unread = nullptr;
 }
 
-std::string kept_silently(const KernelParams& before, const KernelParams& after) {
+std::string silently_ignored(const KernelParams& before, const KernelParams& after) {
     const auto is_plain = [](const KernelParams& kernel) {
         return kernel.unread == nullptr && kernel.attributes == nullptr;
     };
@@ -133,7 +134,7 @@ std::string kept_silently(const KernelParams& before, const KernelParams& after)
         complete_cluster(new_config, after.function);
     }
     for (const LaunchAttribute& attribute : launch_attributes()) {
-        if (!attribute.rules.is_kept_silently) continue;
+        if (!attribute.rules.is_silently_ignored) continue;
         const std::string old_text = attribute.text(old_config);
         const std::string new_text = attribute.text(new_config);
         if (old_text != new_text)

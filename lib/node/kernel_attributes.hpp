@@ -32,7 +32,7 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 void complete_config(KernelParams& kernel);
 /// The attribute of `before` that CUDA would silently not update to `after` in an exec: "cluster is (2, 1, 1), the
 /// update's is (1, 1, 1)"; empty if there is none. Queries CUDA about nodes not made by cudag. Throws GraphError.
-[[nodiscard]] std::string kept_silently(const KernelParams& before, const KernelParams& after);
+[[nodiscard]] std::string silently_ignored(const KernelParams& before, const KernelParams& after);
 /// Whether CUDA may silently keep an attribute of the kernel. `plain` collects functions for which it does not.
 [[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain);
 /// Whether CUDA may silently keep an attribute of a captured kernel node, all of whose attributes CUDA reports.

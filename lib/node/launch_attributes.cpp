@@ -211,7 +211,7 @@ constexpr std::array all_attributes{
                                                  {.largest = 2, .broken = broken_shared_memory_mode, .since = 13020}),
     attribute<&LaunchConfig::cluster>(cudaLaunchAttributeClusterDimension, "cluster",
                                       {.needs_instantiate = true,
-                                       .is_kept_silently = true,
+                                       .is_silently_ignored = true,
                                        .broken = broken_cluster,
                                        .code = cudaErrorInvalidClusterSize}),
     attribute<&LaunchConfig::preferred_cluster>(
@@ -234,7 +234,7 @@ constexpr std::array all_attributes{
                                             {.broken = broken_policy}),
     attribute<&LaunchConfig::preferred_shared_memory_carveout>(
         14, "preferred_shared_memory_carveout",
-        {.needs_instantiate = true, .is_kept_silently = true, .largest = 100, .since = 12050}),
+        {.needs_instantiate = true, .is_silently_ignored = true, .largest = 100, .since = 12050}),
     attribute<&LaunchConfig::nvlink_util_centric_scheduling>(
         16, "nvlink_util_centric_scheduling", {.needs_instantiate = true, .since = 13000, .is_told = false}),
     attribute<&LaunchConfig::programmatic_stream_serialization>(
@@ -243,7 +243,7 @@ constexpr std::array all_attributes{
     // After the attribute of the same number. A node starts early by its edges.
     attribute<&LaunchConfig::waits_for_previous>(
         cudaLaunchAttributeProgrammaticStreamSerialization, "waits_for_previous",
-        {.needs_instantiate = true, .is_kept_silently = true, .is_told = false, .is_of_nodes = false}),
+        {.needs_instantiate = true, .is_silently_ignored = true, .is_told = false, .is_of_nodes = false}),
     attribute<&LaunchConfig::programmatic_event>(
         cudaLaunchAttributeProgrammaticEvent, "programmatic_event",
         {.broken = broken_event,
