@@ -203,9 +203,9 @@ std::optional<CaptureError> CaptureState::broken_before(const Error& error, cons
     const std::vector<LoggedFailure> failures = failures_since(logged_);
     const LoggedFailure* cause = breaking(failures);
     const auto code = static_cast<cudaError_t>(error.code().value());
-    const bool is_told = cause != nullptr ? cause->code == code && cause->causes == error.log()
-                                          : code != cudaErrorStreamCaptureInvalidated;
-    if (is_told) return std::nullopt;
+    const bool is_reported = cause != nullptr ? cause->code == code && cause->causes == error.log()
+                                              : code != cudaErrorStreamCaptureInvalidated;
+    if (is_reported) return std::nullopt;
     return broken(call, error.what());
 }
 

@@ -22,7 +22,7 @@ namespace {
 class Unpaired {
   public:
     Unpaired(const MatchTree& before, const MatchTree& after)
-        : before_(before), after_(after), is_told_before_(before.size()), is_told_after_(after.size()) {}
+        : before_(before), after_(after), is_reported_before_(before.size()), is_reported_after_(after.size()) {}
 
     /// Reports nodes of one label that differ in kind or kernel.
     void other_work() {
@@ -44,14 +44,14 @@ class Unpaired {
     /// Reports groups of nodes, equal in kind, kernel and label, with more members in one graph.
     void numbers(const std::vector<Matching::Group>& groups) {
         for (const Matching::Group& group : groups) {
-            const auto left = [](const std::vector<std::uint32_t>& nodes, const std::vector<bool>& is_told) {
+            const auto left = [](const std::vector<std::uint32_t>& nodes, const std::vector<bool>& is_reported) {
                 std::vector<std::uint32_t> rest;
                 std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(rest),
-                             [&](std::uint32_t node) { return !is_told[node]; });
+                             [&](std::uint32_t node) { return !is_reported[node]; });
                 return rest;
             };
-            tell_numbers({left(group.before, is_told_before_), left(group.after, is_told_after_)}, DifferenceKind::node,
-                         "nodes like it");
+            tell_numbers({left(group.before, is_reported_before_), left(group.after, is_reported_after_)},
+                         DifferenceKind::node, "nodes like it");
         }
     }
 
@@ -136,8 +136,8 @@ class Unpaired {
 
     void tell(const Pair& pair, DifferenceKind kind, std::string field, std::string before, std::string after) {
         std::string name = (pair.before != none ? before_.place(pair.before) : after_.place(pair.after)).describe();
-        if (pair.before != none) is_told_before_[pair.before] = true;
-        if (pair.after != none) is_told_after_[pair.after] = true;
+        if (pair.before != none) is_reported_before_[pair.before] = true;
+        if (pair.after != none) is_reported_after_[pair.after] = true;
         found_.push_back({kind, handle(before_, pair.before), handle(after_, pair.after), std::move(name),
                           std::move(field), std::move(before), std::move(after), true});
     }
@@ -151,8 +151,8 @@ class Unpaired {
 
     const MatchTree& before_;
     const MatchTree& after_;
-    std::vector<bool> is_told_before_;
-    std::vector<bool> is_told_after_;
+    std::vector<bool> is_reported_before_;
+    std::vector<bool> is_reported_after_;
     std::vector<Difference> found_;
 };
 

@@ -12,7 +12,7 @@ Outline outline_of(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
     std::vector<bool> has_before(nodes), has_after(nodes);
     Outline outline{false, nodes, nodes};
     for (const EdgeRecord& edge : edges) {
-        outline.has_meeting = outline.has_meeting || has_before[edge.to];
+        outline.has_fan_in = outline.has_fan_in || has_before[edge.to];
         outline.first_nodes -= has_before[edge.to] ? 0 : 1;
         outline.last_nodes -= has_after[edge.from] ? 0 : 1;
         has_before[edge.to] = has_after[edge.from] = true;

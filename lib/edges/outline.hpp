@@ -9,7 +9,7 @@
 namespace cudag::detail {
 
 struct Outline {
-    bool has_meeting;        ///< a node has two incoming edges; otherwise no edge is implied and there is no block
+    bool has_fan_in;         ///< a node has two incoming edges; otherwise no edge is implied and there is no block
     std::size_t first_nodes; ///< number of nodes without incoming edges
     std::size_t last_nodes;  ///< number of nodes without outgoing edges
 };

@@ -310,11 +310,10 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
     }
     const Outline outline = outline_of(graph.natives().size(), graph.edges());
     const bool has_many_ends =
-        graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= least_ends;
-    const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_meeting); // else it is a line
+        graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= min_kernels_at_end;
+    const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_fan_in); // else it is a line
     const bool wants_early = plan.early && graph.special().waits;
-    if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_early && !wants_lanes)
-        return nullptr;
+    if (!graph.special().joins && !outline.has_fan_in && !has_many_ends && !wants_early && !wants_lanes) return nullptr;
     if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends, wants_early));
     return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_early, wants_lanes)));
 }

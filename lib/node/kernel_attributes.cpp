@@ -107,7 +107,7 @@ LaunchConfig full_config(const KernelParams& kernel) {
     const int version = cuda_version();
     for (const LaunchAttribute& attribute : launch_attributes()) {
         const AttributeRules& rules = attribute.rules;
-        if (rules.is_told && rules.only_launches == nullptr && version >= rules.since)
+        if (rules.is_reported && rules.only_launches == nullptr && version >= rules.since)
             attribute.read(read(kernel.unread, attribute.id), config);
     }
     return config;

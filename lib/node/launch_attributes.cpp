@@ -236,14 +236,14 @@ constexpr std::array all_attributes{
         14, "preferred_shared_memory_carveout",
         {.needs_instantiate = true, .is_silently_ignored = true, .largest = 100, .since = 12050}),
     attribute<&LaunchConfig::nvlink_util_centric_scheduling>(
-        16, "nvlink_util_centric_scheduling", {.needs_instantiate = true, .since = 13000, .is_told = false}),
+        16, "nvlink_util_centric_scheduling", {.needs_instantiate = true, .since = 13000, .is_reported = false}),
     attribute<&LaunchConfig::programmatic_stream_serialization>(
         cudaLaunchAttributeProgrammaticStreamSerialization, "programmatic_stream_serialization",
         {.only_launches = "only launches in streams have it; .after(programmatic(node)) lets a node start early"}),
     // After the attribute of the same number. A node starts early by its edges.
     attribute<&LaunchConfig::waits_for_previous>(
         cudaLaunchAttributeProgrammaticStreamSerialization, "waits_for_previous",
-        {.needs_instantiate = true, .is_silently_ignored = true, .is_told = false, .is_of_nodes = false}),
+        {.needs_instantiate = true, .is_silently_ignored = true, .is_reported = false, .is_of_nodes = false}),
     attribute<&LaunchConfig::programmatic_event>(
         cudaLaunchAttributeProgrammaticEvent, "programmatic_event",
         {.broken = broken_event,

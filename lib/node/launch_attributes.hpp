@@ -46,7 +46,7 @@ struct AttributeRules {
     int since = oldest_version;               ///< the first version of CUDA with it
     const char* only_nodes = nullptr;         ///< the reason why launches in streams cannot have it; null if they can
     const char* only_launches = nullptr;      ///< the reason why nodes cannot have it; null if they can
-    bool is_told = true;                      ///< whether CUDA reports it for a node
+    bool is_reported = true;                  ///< whether CUDA reports it for a node
     bool is_of_nodes = true;                  ///< whether CUDA has it for nodes; else only cudag knows
 };
 

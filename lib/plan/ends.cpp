@@ -15,7 +15,7 @@ void plan_ends(const std::vector<bool>& is_kernel, PlannedEdges& planned) {
         if (!has_before[node]) first.push_back(node);
         if (!has_after[node]) last.push_back(node);
     }
-    const bool begins_at_once = first.size() >= least_ends;
+    const bool begins_at_once = first.size() >= min_kernels_at_end;
     if (begins_at_once) {
         const auto kernel = static_cast<std::uint32_t>(nodes + planned.kernels++);
         for (const std::uint32_t node : first)
@@ -23,7 +23,7 @@ void plan_ends(const std::vector<bool>& is_kernel, PlannedEdges& planned) {
         planned.joins.push_back({JoinRecord::no_node, 0, static_cast<std::uint32_t>(first.size()), JoinForm::kernel,
                                  JoinReason::launch_call});
     }
-    if (last.size() >= least_ends && (begins_at_once || first.size() == 1)) {
+    if (last.size() >= min_kernels_at_end && (begins_at_once || first.size() == 1)) {
         const auto kernel = static_cast<std::uint32_t>(nodes + planned.kernels++);
         for (const std::uint32_t node : last)
             planned.edges.push_back({node, kernel});

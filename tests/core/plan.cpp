@@ -391,9 +391,9 @@ TEST_CASE("a new kernel is no node that keeps its edges, whatever stands behind 
 
 TEST_CASE("as many first kernels as are worth while get an empty one, one less does not") {
     for (const std::uint32_t count :
-         {static_cast<std::uint32_t>(least_ends) - 1, static_cast<std::uint32_t>(least_ends)}) {
+         {static_cast<std::uint32_t>(min_kernels_at_end) - 1, static_cast<std::uint32_t>(min_kernels_at_end)}) {
         const auto planned = plan_edges({count, {}, {}, {}, std::vector<bool>(count, true), {kernels_never}});
-        CHECK(planned.has_value() == (count == least_ends));
+        CHECK(planned.has_value() == (count == min_kernels_at_end));
         if (planned) CHECK(planned->joins.size() == 2);
     }
 }
@@ -429,8 +429,8 @@ TEST_CASE("few kernels at the begin stay, and with several of them many at the e
 }
 
 TEST_CASE("an outline tells what there is to plan, whatever the order of the edges") {
-    const auto is = [](const Outline& outline, bool has_meeting, std::size_t first, std::size_t last) {
-        return outline.has_meeting == has_meeting && outline.first_nodes == first && outline.last_nodes == last;
+    const auto is = [](const Outline& outline, bool has_fan_in, std::size_t first, std::size_t last) {
+        return outline.has_fan_in == has_fan_in && outline.first_nodes == first && outline.last_nodes == last;
     };
     CHECK(is(outline_of(4, {{0, 1}, {1, 2}, {2, 3}}), false, 1, 1));
     CHECK(is(outline_of(4, {{2, 3}, {1, 2}, {0, 1}}), false, 1, 1));
