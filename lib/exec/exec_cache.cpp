@@ -70,7 +70,7 @@ class ExecStore {
     ExecStore& operator=(const ExecStore&) = delete;
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
-        if (const std::optional<Place> known = kept(graph, stream)) {
+        if (const std::optional<Place> known = find_or_update(graph, stream)) {
             if (!is_last(*known, stream)) make_last(*known, stream);
             evict();
             Access::state((*known)->exec).launch(stream);
@@ -103,8 +103,8 @@ class ExecStore {
   private:
     struct Entry;
     using Place = std::list<Entry>::iterator;
-    using Alike = std::list<Place>;    ///< execs of one structure, the least recently launched first
-    using InStream = std::list<Place>; ///< execs launched last in one stream, in the same order
+    using SameStructure = std::list<Place>; ///< execs of one structure, the least recently launched first
+    using InStream = std::list<Place>;      ///< execs launched last in one stream, in the same order
     struct Entry {
         Exec exec;
         std::uint64_t number = next_number();
@@ -114,8 +114,8 @@ class ExecStore {
         std::shared_ptr<const GraphState> graph; ///< its present graph
         std::uint64_t version;                   ///< of its present graph
         unsigned not_compared = 0;               ///< how many later updates skip the comparison
-        Alike* alike = nullptr;                  ///< the list of its structure
-        Alike::iterator place = {};              ///< its position there
+        SameStructure* same_structure = nullptr; ///< the list of its structure
+        SameStructure::iterator place = {};      ///< its position there
         cudaStream_t launched_in = nullptr;
         InStream* in_stream = nullptr; ///< the list of its stream
         InStream::iterator turn = {};  ///< its position there
@@ -128,7 +128,7 @@ class ExecStore {
     }
 
     /// Returns an exec that has `graph`, updated if necessary; nothing if `graph` must be instantiated.
-    [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
+    [[nodiscard]] std::optional<Place> find_or_update(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = Access::state(graph);
         const std::uint64_t version = state.changes().version();
         const cudaStream_t only = only_stream(stream);
@@ -141,14 +141,14 @@ class ExecStore {
                 if (update(place, Access::shared_state(graph), version)) return place;
             }
         }
-        const auto alike = of_structure_.find(structure_in(state));
-        if (alike == of_structure_.end()) return std::nullopt;
+        const auto same_structure = of_structure_.find(structure_in(state));
+        if (same_structure == of_structure_.end()) return std::nullopt;
         const bool may_be_others = number != 0 && (place == entries_.end() || options_.stream_affine);
         if (may_be_others) // an exec of another stream or cache has taken the graph since
-            for (const Place other : alike->second)
+            for (const Place other : same_structure->second)
                 if (other->graph.get() == &state && other->stream == only && other->version == version)
                     return hit(other);
-        for (const Place other : alike->second)
+        for (const Place other : same_structure->second)
             if (other->stream == only && update(other, Access::shared_state(graph), version)) return other;
         return std::nullopt;
     }
@@ -171,7 +171,7 @@ class ExecStore {
     void make_last(Place place, cudaStream_t stream) {
         InStream& last = place->launched_in == stream ? *place->in_stream : of_stream_[stream]; // first: it may fail
         entries_.splice(entries_.end(), entries_, place);
-        place->alike->splice(place->alike->end(), *place->alike, place->place);
+        place->same_structure->splice(place->same_structure->end(), *place->same_structure, place->place);
         last.splice(last.end(), *place->in_stream, place->turn);
         if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
         note_launch(*place, last, stream);
@@ -184,7 +184,7 @@ class ExecStore {
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
         const SampledTime::Scope timed(update_time_);
-        if (!give(*place, graph)) return false;
+        if (!update_entry(*place, graph)) return false;
         place->graph = graph;
         place->version = version;
         graph->memos().hint().store(place->number, std::memory_order_relaxed);
@@ -194,7 +194,7 @@ class ExecStore {
 
     /// Updates an exec. After a failed comparison, the next ones are skipped: if graphs always differ in many nodes,
     /// few comparisons are paid for.
-    [[nodiscard]] static bool give(Entry& entry, const std::shared_ptr<GraphState>& graph) {
+    [[nodiscard]] static bool update_entry(Entry& entry, const std::shared_ptr<GraphState>& graph) {
         constexpr unsigned before_next_comparison = 15;
         const NoWaiting no_waiting; // the former graph may be the last owner of something
         ExecState& exec = Access::state(entry.exec);
@@ -262,20 +262,20 @@ class ExecStore {
                         .version = version});
         Entry& entry = made.front();
         Access::state(entry.exec).in_flight().begin_tracking();
-        Alike alone{made.begin()};
+        SameStructure alone{made.begin()};
         InStream alone_in_stream{made.begin()};
         entry.place = alone.begin();
         entry.turn = alone_in_stream.begin();
-        entry.alike = &of_structure_[structure];
+        entry.same_structure = &of_structure_[structure];
         try {
             note_launch(entry, of_stream_[stream], stream);
             of_number_.emplace(entry.number, made.begin());
         } catch (...) {
-            if (entry.alike->empty()) of_structure_.erase(structure);
+            if (entry.same_structure->empty()) of_structure_.erase(structure);
             if (entry.in_stream != nullptr && entry.in_stream->empty()) of_stream_.erase(stream);
             throw;
         }
-        entry.alike->splice(entry.alike->end(), alone);
+        entry.same_structure->splice(entry.same_structure->end(), alone);
         entry.in_stream->splice(entry.in_stream->end(), alone_in_stream);
         entries_.splice(entries_.end(), made);
         state.memos().hint().store(entry.number, std::memory_order_relaxed);
@@ -284,8 +284,8 @@ class ExecStore {
 
     void erase(Place place) noexcept {
         of_number_.erase(place->number);
-        place->alike->erase(place->place);
-        if (place->alike->empty()) of_structure_.erase(place->structure);
+        place->same_structure->erase(place->place);
+        if (place->same_structure->empty()) of_structure_.erase(place->structure);
         place->in_stream->erase(place->turn);
         if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
         entries_.erase(place);
@@ -326,7 +326,7 @@ class ExecStore {
     SampledTime instantiate_time_{1};
     std::list<Entry> entries_; ///< the least recently launched first
     std::unordered_map<std::uint64_t, Place> of_number_;
-    std::unordered_map<std::uint64_t, Alike> of_structure_;
+    std::unordered_map<std::uint64_t, SameStructure> of_structure_;
     std::unordered_map<cudaStream_t, InStream> of_stream_; ///< no list is empty
     std::uint64_t launches_ = 0;
 };

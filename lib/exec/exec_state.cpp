@@ -1,7 +1,7 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
-#include "exec_races.hpp"
+#include "exec_race_watch.hpp"
 #include "watched_writes.hpp"
 
 #include "compare/diff.hpp"
@@ -212,8 +212,8 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
     return shadows;
 }
 
-void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
-                         const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
+void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                       const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
     set_host_runs(hosts);
     hosts_.keep(std::move(host_owners), in_flight_);
     in_flight_.retire(std::move(matched_));
@@ -229,11 +229,11 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
         basis->exec_made();
         exclusive_graph_ = basis;
     }
-    take_basis(std::move(basis));
+    rebase(std::move(basis));
     park_inside(*source_);
 }
 
-void ExecState::take_basis(std::shared_ptr<GraphState> basis) noexcept {
+void ExecState::rebase(std::shared_ptr<GraphState> basis) noexcept {
     uploaded_ = false;
     forget_races();
     if (basis == source_) seen_ = basis->changes().version();
@@ -266,7 +266,7 @@ void ExecState::keep_basis_owners(OwnerVersions&& owners) noexcept {
 }
 
 RaceWatch& ExecState::race_watch() {
-    if (!races_) races_ = std::make_unique<ExecRaces>(*this);
+    if (!races_) races_ = std::make_unique<ExecRaceWatch>(*this);
     return races_->watch();
 }
 

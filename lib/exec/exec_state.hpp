@@ -24,7 +24,7 @@
 
 namespace cudag::detail {
 
-class ExecRaces;
+class ExecRaceWatch;
 class RaceWatch;
 
 class ExecState {
@@ -156,10 +156,10 @@ class ExecState {
     /// each disabled memset. Null if there are none.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
     /// Records that all parameters come from `basis`, with `shadows` from `shadows_from`. Makes CUDA call `hosts`.
-    void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
-                  const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
+    void rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
     /// Records a basis that brings parameters only: the exec `has_basis_alone` before and after.
-    void take_basis(std::shared_ptr<GraphState> basis) noexcept;
+    void rebase(std::shared_ptr<GraphState> basis) noexcept;
     /// Returns the owners brought by a graph about to become the basis; nothing if this exec already has the same.
     [[nodiscard]] std::optional<OwnerVersions> owners_brought_by(GraphState& basis) const;
     /// Keeps the owners of the new basis instead of the last one's.
@@ -208,7 +208,7 @@ class ExecState {
     UpdateCounts update_counts_;
     DisabledMemsets disabled_memsets_;
     BoundParams bound_params_;
-    std::unique_ptr<ExecRaces> races_; ///< null before the first use
+    std::unique_ptr<ExecRaceWatch> races_; ///< null before the first use
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

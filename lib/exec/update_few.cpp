@@ -145,9 +145,9 @@ bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     std::unique_ptr<Shadows> shadows = exec.shadows_from(graph);
     if (!push(exec, graph, *nodes)) return false; // CUDA may accept it in a whole update
     if (shadows == nullptr && exec.has_basis_alone()) [[likely]]
-        exec.take_basis(basis); // the next graph is compared with it
+        exec.rebase(basis); // the next graph is compared with it
     else
-        exec.take_all(basis, std::move(shadows), {}, {});
+        exec.rebase(basis, std::move(shadows), {}, {});
     return true;
 }
 

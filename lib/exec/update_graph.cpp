@@ -104,15 +104,15 @@ bool is_plain(const GraphState& graph) {
 }
 
 /// The state that a graph brings to an exec in addition to parameters.
-struct Brought {
+struct IncomingState {
     std::unique_ptr<Shadows> shadows;
     std::vector<HostNodeRun> hosts;
     OwnerVersions host_owners;
 
-    Brought(ExecState& exec, const GraphState& next)
+    IncomingState(ExecState& exec, const GraphState& next)
         : shadows(exec.shadows_from(next)), hosts(exec.hosts().runs(exec.source(), next)),
           host_owners(version_of(owners_of(hosts))) {
-        static_cast<void>(has_memory_nodes(exec.source())); // reads the graph: take_all() asks, and cannot fail
+        static_cast<void>(has_memory_nodes(exec.source())); // reads the graph: rebase() asks, and cannot fail
     }
 };
 
@@ -146,8 +146,8 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     exec.complete_source(exec.source(), next);
     const bool plain = exec.has_basis_alone() && is_plain(next);
     std::optional<OwnerVersions> owners = exec.owners_brought_by(next);
-    std::optional<Brought> brought;
-    if (!plain) brought.emplace(exec, next);
+    std::optional<IncomingState> incoming;
+    if (!plain) incoming.emplace(exec, next);
 
     Owners of_kernels; // launches by kernels are CUDA's alone to see; it lets go of those of the last basis
     if (exec.device_launch()) next.list_owners(of_kernels);
@@ -159,9 +159,9 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     if (status != cudaSuccess) [[unlikely]]
         return report_refusal(exec, next, status, info, known);
     if (plain) [[likely]]
-        exec.take_basis(basis);
+        exec.rebase(basis);
     else
-        exec.take_all(basis, std::move(brought->shadows), brought->hosts, std::move(brought->host_owners));
+        exec.rebase(basis, std::move(incoming->shadows), incoming->hosts, std::move(incoming->host_owners));
     if (owners) [[unlikely]]
         exec.keep_basis_owners(std::move(*owners));
     return UpdateReport(Passkey());

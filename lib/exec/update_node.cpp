@@ -15,7 +15,7 @@
 #include "node/kernel_attributes.hpp"
 #include "node/node_params.hpp"
 #include "node/problem.hpp"
-#include "order/graph_races.hpp"
+#include "order/graph_race_watch.hpp"
 #include "order/race_check.hpp"
 #include "owners/host_call.hpp"
 #include "update_rules.hpp"

@@ -9,7 +9,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
-#include "graph_races.hpp"
+#include "graph_race_watch.hpp"
 #include "node/rules.hpp"
 #include "node_accesses.hpp"
 #include "races.hpp"

@@ -7,13 +7,13 @@
 
 namespace cudag::detail {
 
-struct GraphRaces final : GraphMemo {
+struct GraphRaceWatch final : GraphMemo {
     RaceWatch watch{graph_in_force};
 };
 
 /// The race watch of `root`, made on first use. Call under the lock of `root`.
 [[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
-    return root.memos().of<GraphRaces>().watch;
+    return root.memos().of<GraphRaceWatch>().watch;
 }
 
 } // namespace cudag::detail

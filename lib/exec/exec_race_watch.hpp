@@ -7,9 +7,9 @@
 namespace cudag::detail {
 
 /// A watch for races between the nodes of an exec.
-class ExecRaces {
+class ExecRaceWatch {
   public:
-    explicit ExecRaces(const ExecState& exec) noexcept : in_force_(exec) {}
+    explicit ExecRaceWatch(const ExecState& exec) noexcept : in_force_(exec) {}
 
     [[nodiscard]] RaceWatch& watch() noexcept { return watch_; }
 
