@@ -157,8 +157,8 @@ class DynamicParam {
 
     /// Sets the parameter in `targets`, Execs or Graphs: every bound argument, driven shape and driven size takes its
     /// new value. An Exec changes for launches to come, a Graph as by `Graph::update`. Returns the number of these
-    /// changes; each costs as much as `update(node, arg<I>(value))`. Throws UpdateError or RaceError if one is refused,
-    /// and then changes nothing anywhere.
+    /// changes; all changes of one node cost as much as one `update(node, arg<I>(value))`. Throws UpdateError or
+    /// RaceError if one is refused, and then changes nothing anywhere.
     template <class... Targets>
     std::size_t set(const Value& value, Targets&&... targets) {
         static_assert(

@@ -5,14 +5,16 @@
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "lists/none.hpp"
 #include "node/function.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,23 +23,36 @@ namespace cudag::detail {
 
 namespace {
 
-/// A value driven by a parameter: a launch shape or a size.
+/// An argument bound to a parameter.
+struct BoundArgument {
+    std::uint32_t argument;
+    AccessMode mode;
+    std::size_t element_bytes; ///< of a span; 0 for other arguments
+    std::size_t former;        ///< offset of the former bytes
+};
+
+/// A value driven by a parameter: a launch shape, or a size.
 struct Drive {
-    LaunchConfig config = {};
+    LaunchShape shape = {};
+    std::unique_ptr<const LaunchConfig> attributes = nullptr; ///< with the shape; null without attributes
     std::size_t count = 0;
 };
 
-/// A change of one node by a parameter, with the former value.
-struct Change {
+/// A change of one node by a parameter: one call of CUDA, whatever the node has from the parameter.
+struct DynamicChange {
     UpdateTarget target;
     Node node;
-    std::uint32_t argument = 0;
-    const KernelSignature* signature = nullptr;
-    std::size_t former = 0; ///< offset of the argument's former bytes
-    AccessMode mode = {};
-    std::size_t element_bytes = 0; ///< of a span; 0 for other arguments
-    const Driven* driven = nullptr;
-    Drive next = {}, driven_before = {};
+    const KernelSignature* signature = nullptr; ///< of a kernel
+    std::size_t first = 0, last = 0;            ///< its arguments in the list of all
+    bool is_driven = false;
+    Drive next = {}, former = {};
+};
+
+struct DynamicChanges {
+    std::vector<DynamicChange> nodes;
+    std::vector<BoundArgument> arguments;
+    std::vector<std::byte> former; ///< bytes of the arguments
+    std::size_t bindings = 0;
 };
 
 const NodeParams& params_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
@@ -63,14 +78,17 @@ std::string elements_text(const ElementCount& count) {
 /// `most`, the node's original number of elements.
 template <class MakeSubject>
 Drive drive_of(const Driven& driven, const void* value, std::size_t most, const MakeSubject& subject) {
-    if (driven.config) return {driven.config(value)};
+    if (driven.config) {
+        const LaunchConfig config = driven.config(value);
+        return {shape_of(config), has_attributes(config) ? std::make_unique<const LaunchConfig>(config) : nullptr};
+    }
     const ElementCount count = driven.count(value);
     if (count.is_negative || count.value < 1 || count.value > most)
         refuse<UpdateError>(
             fmt::format("a DynamicParam drives it to {} elements; it takes 1 to {}, the number that it was made with",
                         elements_text(count), most),
             subject());
-    return {{}, static_cast<std::size_t>(count.value)};
+    return {.count = static_cast<std::size_t>(count.value)};
 }
 
 /// The number of elements of a one-dimensional copy or fill; 0 for other nodes.
@@ -81,67 +99,90 @@ std::size_t elements_of(const NodeParams& params) noexcept {
     return 0;
 }
 
-void set_driven(const UpdateTarget& target, const Node& node, const Driven& driven, const Drive& next) {
-    if (driven.config)
-        update_launch(target, node, next.config);
-    else
-        update_size(target, node, next.count);
+/// Returns the bindings by node; each node's own stay in the order of their addition.
+std::vector<const Binding*> by_node(const std::vector<Binding>& bindings) {
+    std::vector<const Binding*> sorted(bindings.size());
+    std::ranges::transform(bindings, sorted.begin(), [](const Binding& binding) { return &binding; });
+    std::ranges::stable_sort(sorted, {}, [](const Binding* binding) { return binding->node; });
+    return sorted;
 }
 
-/// Appends the changes of arguments bound to `id` in `target`, and of nodes driven by it, with their former values.
-void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, const void* given,
-             std::size_t bytes, std::vector<Change>& changes, std::vector<std::byte>& former) {
-    for (const Binding& binding : graph.bindings().of(id)) {
-        const NodeParams& params = params_in(target, graph, binding.node);
-        if (binding.driven != nullptr) {
-            const auto subject = [&] { return node_subject(graph, binding.node, "update of "); };
-            Change change{target, graph.handle(binding.node)};
-            change.driven = binding.driven.get();
-            change.next = drive_of(*binding.driven, given, binding.most, subject);
-            if (const auto* kernel = std::get_if<const KernelParams*>(&params))
-                change.driven_before.config = config_of((*kernel)->shape, nullptr);
-            change.driven_before.count = elements_of(params);
-            changes.push_back(std::move(change));
-            continue;
-        }
-        const KernelParams& kernel = *std::get<const KernelParams*>(params);
-        const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
-        const KernelSignature& signature = *kernel.signature;
-        if (!is_bound_parameter(kernel, bound, binding.argument))
-            refuse_other_kernel(
-                fmt::format("argument {} is bound to a DynamicParam of {} bytes, but ", binding.argument, bytes),
-                kernel_name(kernel.function), node_subject(graph, binding.node, "update of "));
-        changes.push_back({target, graph.handle(binding.node), binding.argument, &signature, former.size(),
-                           binding.mode, binding.element_bytes});
-        const std::byte* value = kernel.values + signature.parameters[binding.argument].offset;
-        former.insert(former.end(), value, value + bytes);
+/// Adds a drive, or an argument with its former bytes, to the change of its node.
+void add_binding(const GraphState& graph, const Binding& binding, const DynamicValue& value, const NodeParams& params,
+                 DynamicChanges& changes) {
+    DynamicChange& change = changes.nodes.back();
+    const auto subject = [&] { return node_subject(graph, binding.node, "update of "); };
+    if (binding.driven != nullptr) {
+        change.next = drive_of(*binding.driven, value.value, binding.most, subject);
+        change.is_driven = true;
+        return;
     }
-    for (const auto& inner : graph.nested())
-        collect(target, *inner, id, given, bytes, changes, former);
+    const KernelParams& kernel = *std::get<const KernelParams*>(params);
+    const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
+    if (!is_bound_parameter(kernel, bound, binding.argument))
+        refuse_other_kernel(
+            fmt::format("argument {} is bound to a DynamicParam of {} bytes, but ", binding.argument, value.bytes),
+            kernel_name(kernel.function), subject());
+    changes.arguments.push_back({binding.argument, binding.mode, binding.element_bytes, changes.former.size()});
+    change.last = changes.arguments.size();
+    const std::byte* const former = kernel.values + kernel.signature->parameters[binding.argument].offset;
+    changes.former.insert(changes.former.end(), former, former + value.bytes);
 }
 
-void collect_all(const UpdateTarget& target, std::uint64_t id, const void* given, std::size_t bytes,
-                 std::vector<Change>& changes, std::vector<std::byte>& former) {
-    if (target.exec != nullptr) return collect(target, target.exec->source(), id, given, bytes, changes, former);
-    const auto lock = target.graph->lock();
-    collect(target, *target.graph, id, given, bytes, changes, former);
-}
-
-void set_argument(const Change& change, const DynamicValue& value) {
-    ValuePointers values(change.signature->count);
-    values.get()[change.argument] = const_cast<void*>(value.value); // read only
-    CallEffects effects;
-    if (change.element_bytes != 0 && value.region != nullptr)
-        touch(effects, change.argument, change.mode, change.element_bytes, value.region(value.value));
-    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values.get(), nullptr},
-                  std::move(effects));
-}
-
-void set(const Change& change, const Drive& drive, const DynamicValue& value) {
-    if (change.driven != nullptr)
-        set_driven(change.target, change.node, *change.driven, drive);
+/// Appends the changes of nodes bound to `id` in `target`, or driven by it.
+void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, const DynamicValue& value,
+             DynamicChanges& changes) {
+    std::uint32_t last = none;
+    const auto add = [&](const Binding& binding) {
+        const NodeParams& params = params_in(target, graph, binding.node);
+        if (binding.node != std::exchange(last, binding.node)) {
+            const std::size_t first = changes.arguments.size();
+            DynamicChange& change = changes.nodes.emplace_back(
+                DynamicChange{.target = target, .node = graph.handle(binding.node), .first = first, .last = first});
+            change.former.count = elements_of(params);
+            if (const auto* const* kernel = std::get_if<const KernelParams*>(&params)) {
+                change.signature = (*kernel)->signature;
+                change.former.shape = (*kernel)->shape;
+            }
+        }
+        add_binding(graph, binding, value, params, changes);
+        ++changes.bindings;
+    };
+    const std::vector<Binding>& bindings = graph.bindings().of(id);
+    changes.nodes.reserve(changes.nodes.size() + bindings.size());
+    if (std::ranges::is_sorted(bindings, {}, &Binding::node))
+        std::ranges::for_each(bindings, add);
     else
-        set_argument(change, value);
+        for (const Binding* const binding : by_node(bindings))
+            add(*binding);
+    for (const auto& inner : graph.nested())
+        collect(target, *inner, id, value, changes);
+}
+
+void collect_all(const UpdateTarget& target, std::uint64_t id, const DynamicValue& value, DynamicChanges& changes) {
+    if (target.exec != nullptr) return collect(target, target.exec->source(), id, value, changes);
+    const auto lock = target.graph->lock();
+    collect(target, *target.graph, id, value, changes);
+}
+
+/// Gives a node what `drive` drives, and its arguments the values that `value_of` finds for them.
+template <class ValueOf>
+void set(const DynamicChanges& changes, const DynamicChange& change, const Drive& drive,
+         MemoryRegion (*region)(const void*), const ValueOf& value_of) {
+    if (change.signature == nullptr) return update_size(change.target, change.node, drive.count);
+    ValuePointers values(change.signature->count);
+    CallEffects effects;
+    for (std::size_t i = change.first; i < change.last; ++i) {
+        const BoundArgument& bound = changes.arguments[i];
+        const void* const value = value_of(bound);
+        values.get()[bound.argument] = const_cast<void*>(value); // read only
+        if (bound.element_bytes != 0 && region != nullptr)
+            touch(effects, bound.argument, bound.mode, bound.element_bytes, region(value));
+    }
+    const PassedConfig config = drive.attributes != nullptr ? PassedConfig(*drive.attributes) : drive.shape;
+    update_kernel(change.target, change.node,
+                  {nullptr, change.signature, change.is_driven ? &config : nullptr, values.get(), nullptr},
+                  std::move(effects));
 }
 
 } // namespace
@@ -152,21 +193,21 @@ std::uint64_t next_dynamic_id() noexcept {
 }
 
 std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const UpdateTarget* targets, std::size_t count) {
-    std::vector<Change> changes;
-    std::vector<std::byte> former;
+    DynamicChanges changes;
     for (const UpdateTarget* target = targets; target != targets + count; ++target)
-        collect_all(*target, id, value.value, value.bytes, changes, former);
+        collect_all(*target, id, value, changes);
     std::size_t done = 0;
     try {
-        for (; done < changes.size(); ++done)
-            set(changes[done], changes[done].next, value);
+        for (; done < changes.nodes.size(); ++done)
+            set(changes, changes.nodes[done], changes.nodes[done].next, value.region,
+                [&](const BoundArgument&) { return value.value; });
     } catch (...) {
-        while (done-- > 0)
-            set(changes[done], changes[done].driven_before,
-                {former.data() + changes[done].former, value.bytes, value.region}); // CUDA has accepted it before
+        while (done-- > 0) // CUDA has accepted the former values before
+            set(changes, changes.nodes[done], changes.nodes[done].former, value.region,
+                [&](const BoundArgument& bound) { return changes.former.data() + bound.former; });
         throw;
     }
-    return changes.size();
+    return changes.bindings;
 }
 
 void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value) {
@@ -181,7 +222,11 @@ void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* valu
                subject());
     const auto shared = std::make_shared<const Driven>(std::move(driven));
     graph.bindings().reserve(id);
-    set_driven({nullptr, &graph}, node, *shared, drive_of(*shared, value, most, subject));
+    if (const Drive first = drive_of(*shared, value, most, subject); shared->config)
+        update_launch({nullptr, &graph}, node,
+                      first.attributes != nullptr ? *first.attributes : config_of(first.shape, nullptr));
+    else
+        update_size({nullptr, &graph}, node, first.count);
     graph.bindings().add(id, {index, 0, shared, most});
 }
 

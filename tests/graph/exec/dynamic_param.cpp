@@ -264,6 +264,32 @@ TEST_CASE("an argument and the launch shape of one kernel follow one parameter",
     CHECK(read(y) == std::vector<float>{6, 6, 3, 3, 3, 0, 0, 0});
 }
 
+TEST_CASE("nodes follow a parameter in any order of drive, and keep all of it after a refusal", "[exec][dynamic]") {
+    const auto x = device(std::vector<float>(8, 1.0f));
+    const auto y = device(std::vector<float>(8, 0.0f));
+    DynamicParam<int> n(2);
+    const auto shape = [](int now) {
+        return now == 7 ? cudag::LaunchConfig{.block = dim3(5000)} : cudag::grid_1d(static_cast<std::size_t>(now), 2);
+    };
+    GraphBuilder b;
+    const auto first = b.kernel(cudag::grid_1d(8, 2), saxpy, n, 3.0f, x, y);
+    const auto second = b.kernel(cudag::grid_1d(8, 2), saxpy, n, 1.0f, x, y).after(first);
+    n.drive(second, [](int now) { return cudag::grid_1d(static_cast<std::size_t>(now), 2); });
+    const auto third = b.kernel(cudag::grid_1d(8, 2), saxpy, n, 0.5f, x, y).after(second);
+    n.drive(third, shape);
+    n.drive(first, [](int now) { return cudag::grid_1d(static_cast<std::size_t>(now), 2); });
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK(n.set(4, graph, exec) == 12);
+    CHECK_THROWS_AS(n.set(7, graph, exec), cudag::UpdateError); // the last node, after the others
+    Exec later = graph.instantiate();
+    for (Exec* const each : {&exec, &later}) {
+        write(y.span(), std::vector<float>(8, 0.0f));
+        run(*each, Stream());
+        CHECK(read(y) == std::vector<float>{4.5f, 4.5f, 4.5f, 4.5f, 0, 0, 0, 0});
+    }
+}
+
 TEST_CASE("sizes of copies and fills follow the parameter", "[exec][dynamic]") {
     const auto from = device({1, 2, 3, 4, 5, 6});
     const auto to = device({0, 0, 0, 0, 0, 0});
