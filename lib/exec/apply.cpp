@@ -32,8 +32,9 @@ std::size_t Exec::apply(const Graph& graph) {
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode&) { ++count; });
     detail::ChangedNodes changed(exec, count, "apply: ");
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode& node) {
-        changed.add({node.graph, node.index}, node.params, detail::version_of(detail::Owners(node.owners)),
-                    std::vector(node.accesses));
+        detail::OwnerVersions owners;
+        if (!node.owners.empty()) owners = detail::version_of(detail::Owners(node.owners));
+        changed.add({node.graph, node.index}, node.params, std::move(owners), std::vector(node.accesses));
     });
     changed.require_no_race();
     detail::bind_context();

@@ -5,7 +5,9 @@
 #include "exec_declarations.hpp"
 #include "update_rules.hpp"
 
+#include <memory>
 #include <utility>
+#include <variant>
 
 namespace cudag::detail {
 
@@ -13,13 +15,21 @@ void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVers
                        std::vector<ArgumentAccess>&& declared) {
     Shadow& shadow = exec_.shadow(place);
     exec_.reserve(shadow, next); // a whole update may have given the node another kernel
-    Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners), std::move(declared)});
-    change.run = exec_.hosts().run(place, next, change.owners);
-    if (change.run != nullptr && may_undo_) {
-        change.undo = exec_.hosts().run(place, shadow.params, change.undo_owners);
-        if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
+    Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(declared)});
+    if (!owners.empty() || std::holds_alternative<const cudaHostNodeParams*>(next)) [[unlikely]] {
+        change.kept = std::make_unique<Kept>(Kept{std::move(owners)});
+        prepare_run(change);
     }
     require_exec_takes(shadow.params, next, [&] { return place.subject(call_); });
+}
+
+void ChangedNodes::prepare_run(Change& change) {
+    Kept& kept = *change.kept;
+    kept.run = exec_.hosts().run(change.place, change.next, kept.owners);
+    if (kept.run == nullptr || !may_undo_) return;
+    OwnerVersions& current = change.shadow.owners;
+    kept.undo = exec_.hosts().run(change.place, change.shadow.params, kept.undo_owners);
+    if (!current.empty()) current.front().owners.reserve(current.front().owners.size() + 1);
 }
 
 void ChangedNodes::require_no_race() {
@@ -39,33 +49,40 @@ void ChangedNodes::require_no_race() {
 
 std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const NativeResult result = exec_.set_params(nodes_[i].place, nodes_[i].next, nodes_[i].run);
+        const Change& change = nodes_[i];
+        const NativeResult result =
+            exec_.set_params(change.place, change.next, change.kept == nullptr ? nullptr : change.kept->run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
-        const Change& refused = nodes_[i];
         if (result.api == Api::runtime) ignore(result.status);
         while (i-- > 0) // before the subject's text, which may run out of memory
             undo(nodes_[i]);
-        return Refusal{result, refused.next, refused.place.subject(call_), refused.place};
+        return Refusal{result, change.next, change.place.subject(call_), change.place};
     }
     return std::nullopt;
 }
 
 /// Restores the effective parameters: CUDA has accepted them before.
 void ChangedNodes::undo(Change& change) noexcept {
-    const NativeResult result = exec_.set_params(change.place, change.shadow.params, change.undo);
+    Kept* const kept = change.kept.get();
+    const NativeResult result =
+        exec_.set_params(change.place, change.shadow.params, kept == nullptr ? nullptr : kept->undo);
     if (result.api == Api::runtime) ignore(result.status);
+    if (kept == nullptr) return;
     if (change.shadow.owners.empty())
-        change.shadow.owners = std::move(change.undo_owners);
-    else if (!change.undo_owners.empty())
-        change.shadow.owners.front().owners.push_back(std::move(change.undo_owners.front().owners.front()));
+        change.shadow.owners = std::move(kept->undo_owners);
+    else if (!kept->undo_owners.empty())
+        change.shadow.owners.front().owners.push_back(std::move(kept->undo_owners.front().owners.front()));
 }
 
 void ChangedNodes::commit() noexcept {
     for (Change& change : nodes_) {
         Shadows::assign(change.shadow, change.next);
         change.shadow.declared = std::move(change.declared);
-        exec_.commit(change.shadow, std::move(change.owners));
+        if (change.kept != nullptr) [[unlikely]]
+            exec_.commit(change.shadow, std::move(change.kept->owners));
+        else
+            exec_.commit(change.shadow);
     }
     for (Declared& node : declared_)
         node.shadow.declared = std::move(node.list);

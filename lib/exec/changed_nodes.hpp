@@ -6,6 +6,7 @@
 #include "order/race_check.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,15 +44,20 @@ class ChangedNodes {
     void commit() noexcept;
 
   private:
+    /// What a change keeps alive.
+    struct Kept {
+        OwnerVersions owners;
+        HostRun* run = nullptr;  ///< of the next parameters; null unless they are a host task
+        HostRun* undo = nullptr; ///< of the effective host task; null if no undo is needed
+        OwnerVersions undo_owners = {};
+    };
+
     struct Change {
         NodePlace place;
         const NodeParams& next;
         Shadow& shadow;
-        OwnerVersions owners;
         std::vector<ArgumentAccess> declared;
-        HostRun* run = nullptr;  ///< of `next`; null unless it is a host task
-        HostRun* undo = nullptr; ///< of the effective host task; null if no undo is needed
-        OwnerVersions undo_owners = {};
+        std::unique_ptr<Kept> kept = nullptr; ///< null if it keeps nothing: usual for kernels with borrowed arguments
     };
 
     /// A node with other declared accesses only.
@@ -61,6 +67,8 @@ class ChangedNodes {
         std::vector<ArgumentAccess> list;
     };
 
+    /// Makes the runs of a host task.
+    void prepare_run(Change& change);
     void undo(Change& change) noexcept;
 
     ExecState& exec_;

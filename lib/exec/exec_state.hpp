@@ -182,6 +182,12 @@ class ExecState {
         uploaded_ = false;
         if (!shadow.owners.empty() || !next.empty()) replace_owners(shadow, std::move(next));
     }
+    /// Puts parameters without owners in force.
+    void commit(Shadow& shadow) noexcept {
+        uploaded_ = false;
+        if (!shadow.owners.empty()) [[unlikely]]
+            replace_owners(shadow, {});
+    }
 
   private:
     [[nodiscard]] bool keeps_owners() const noexcept;

@@ -211,6 +211,8 @@ class GraphUpdate {
         graph_.changes().reserve(1);
     }
     void prepare_declared(ArgumentAccesses&& fresh, void* const* values) {
+        if (fresh.empty() && node_.accesses.empty()) [[likely]]
+            return;
         prepare_declared(std::move(fresh), values, node_.params);
     }
     void prepare_declared(ArgumentAccesses&& fresh, void* const* values, const NodeParams& params) {

@@ -241,6 +241,10 @@ std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams&
 }
 
 bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&a);
+    const auto* const* other = std::get_if<const KernelParams*>(&b);
+    if (kernel != nullptr && other != nullptr) // only conditions are known of their accesses
+        return *kernel == *other || take_same_conditions(graph.root(), a, b);
     if (a == b) return true;
     const auto few_of = [](const NodeParams& params) {
         ArgumentAccesses few;
