@@ -1,5 +1,6 @@
 // Additions of kernel nodes: the path that must be short.
 #include "cuda/driver.hpp"
+#include "cuda/kernel_function.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph/graph_state.hpp"
 #include "new_node.hpp"
@@ -31,13 +32,14 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
         KernelParams{function, symbol_of(call), call.signature, call.config->shape, values, kernel, attributes};
 }
 
-/// Returns the driver's function of the kernel, looked up once per symbol and device. This thread then has a context.
+/// Returns the driver's function of the kernel. This thread then has a context.
 template <class MakeSubject>
 CUfunction function_of(GraphState& graph, const KernelCall& call, const MakeSubject& subject) {
     if (call.function != nullptr) [[unlikely]]
         return function_here<GraphError>(*call.function, subject);
     const auto context = reinterpret_cast<std::uintptr_t>(current_context());
-    return graph.construction().functions.find<GraphError>(call.symbol, context, subject);
+    return graph.construction().functions.find(call.symbol, context,
+                                               [&] { return kernel_function<GraphError>(call.symbol, subject); });
 }
 
 /// Returns the graph's own copy, shared by all its nodes with these parameters: the Function may die before them.

@@ -23,7 +23,14 @@ bool link_all(std::size_t nodes, const std::vector<EdgeRecord>& edges, const Pla
 } // namespace
 
 bool is_line(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
-    return edges.size() + 1 >= nodes && link_all(nodes, edges, [](std::uint32_t node) { return node; });
+    if (edges.size() + 1 < nodes) return false;
+    const auto is_next = [before = std::uint32_t{0}](const EdgeRecord& edge) mutable {
+        return orders_memory(edge.kind) && edge.from == before && edge.to == ++before;
+    };
+    if (std::ranges::all_of(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(nodes == 0 ? 0 : nodes - 1),
+                            is_next))
+        return true; // as usually written
+    return link_all(nodes, edges, [](std::uint32_t node) { return node; });
 }
 
 MemoryOrder::MemoryOrder(std::size_t nodes, const std::vector<EdgeRecord>& edges) {

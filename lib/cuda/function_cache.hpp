@@ -1,10 +1,7 @@
 // A cache of the driver's functions for kernels.
 #pragma once
 
-#include "failure.hpp"
-
 #include <cuda.h>
-#include <cuda_runtime_api.h>
 
 #include <array>
 #include <cstddef>
@@ -16,16 +13,14 @@ namespace cudag::detail {
 template <std::size_t size>
 class FunctionCache {
   public:
-    /// The function of the kernel `symbol` in the current context; `context` identifies the context. Throws E if CUDA
-    /// does not know the kernel; `subject()` is called only then.
-    template <class E, class MakeSubject>
-    [[nodiscard]] CUfunction find(const void* symbol, std::uint64_t context, const MakeSubject& subject) {
+    /// The function of the kernel `symbol` in the current context, identified by `context`. `look_up()` finds it the
+    /// first time.
+    template <class LookUp>
+    [[nodiscard]] CUfunction find(const void* symbol, std::uint64_t context, const LookUp& look_up) {
         Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(symbol) >> 4U) % size];
         if (entry.symbol == symbol && entry.context == context) [[likely]]
             return entry.function;
-        cudaFunction_t function = nullptr;
-        const cudaError_t status = cudaGetFuncBySymbol(&function, symbol);
-        if (status != cudaSuccess) raise_call<E>(status, "cudaGetFuncBySymbol", subject());
+        const CUfunction function = look_up();
         entry = {symbol, context, function};
         return function;
     }

@@ -32,7 +32,7 @@ struct Construction {
     bool has_unwanted_nodes = false;
     /// The beginning of a failed capture into this graph, because of which CUDA or cudag destroyed it.
     std::optional<SourceLocation> destroyed_by = std::nullopt;
-    FunctionCache<16> functions = {};                    ///< of the added kernels
+    FunctionCache<4> functions = {};                     ///< of the added kernels
     std::vector<const KernelSignature*> signatures = {}; ///< of the added Functions, in the graph's memory
     std::vector<const RegionNodes*> regions = {};        ///< the captured regions in order, in the graph's memory
     BuilderOptions options = {};                         ///< of a root

@@ -55,8 +55,11 @@ class DeclaredAccesses {
     void add(std::uint32_t node, std::span<const ArgumentAccess> accesses) {
         if (accesses.empty()) return;
         reserve(node, accesses.size());
-        while (chains_.size() <= node)
-            chains_.emplace_back();
+        add_reserved(node, accesses);
+    }
+    /// Adds the accesses of a node, at least one, for which `reserve` has made room.
+    void add_reserved(std::uint32_t node, std::span<const ArgumentAccess> accesses) noexcept {
+        if (chains_.size() <= node) chains_.resize(node + std::size_t{1});
         for (const ArgumentAccess& access : accesses) {
             list_.emplace_back(access, node);
             link(static_cast<std::uint32_t>(list_.size() - 1));

@@ -148,9 +148,11 @@ void GraphState::read_all() const {
 Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept {
     const NodeKind kind = record.kind;
     table().add(native, std::move(record)).device = construction_.device;
-    special_.memory = special_.memory || is_graph_memory(kind);
-    special_.joins = special_.joins || kind == NodeKind::empty;
-    special_.accesses = special_.accesses || has_memory_operands(kind);
+    if (kind != NodeKind::kernel) {
+        special_.memory = special_.memory || is_graph_memory(kind);
+        special_.joins = special_.joins || kind == NodeKind::empty;
+        special_.accesses = special_.accesses || has_memory_operands(kind);
+    }
     const auto index = static_cast<std::uint32_t>(table().size() - 1);
     if (!effects.empty()) [[unlikely]]
         keep_effects(index, std::move(effects));
@@ -164,8 +166,9 @@ void GraphState::keep_effects(std::uint32_t index, CallEffects&& effects) noexce
     for (const ArgumentBinding& binding : effects.bindings)
         bindings_.add(binding.dynamic,
                       Binding{index, binding.argument, nullptr, 0, binding.mode, binding.element_bytes});
-    declared_as_made().add(index, effects.accesses);
-    special_.accesses = special_.accesses || !effects.accesses.empty();
+    if (effects.accesses.empty()) return;
+    declared_as_made().add_reserved(index, effects.accesses);
+    special_.accesses = true;
 }
 
 void GraphState::append(ReadNodes&& nodes) {

@@ -20,7 +20,10 @@ namespace cudag::detail {
 class NodeTable {
   public:
     NodeTable() = default;
-    explicit NodeTable(std::size_t room) { records_.reserve(room); }
+    explicit NodeTable(std::size_t room) {
+        records_.reserve(room);
+        natives_.reserve(room);
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
     [[nodiscard]] const std::vector<NodeRecord>& records() const noexcept { return records_; }

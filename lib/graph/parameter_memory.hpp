@@ -1,6 +1,7 @@
 // Memory for the parameters of nodes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
@@ -10,9 +11,13 @@
 
 namespace cudag::detail {
 
-/// Memory blocks freed all at once.
+/// Memory blocks freed all at once. The first ones are in the arena itself: enough for a small graph.
 class Arena {
   public:
+    Arena() noexcept {} // not defaulted: std::make_shared would fill `first_` with zeros
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
     [[nodiscard]] std::pmr::memory_resource& memory() noexcept {
         is_used_ = true;
         return memory_;
@@ -20,7 +25,8 @@ class Arena {
     [[nodiscard]] bool is_used() const noexcept { return is_used_; }
 
   private:
-    std::pmr::monotonic_buffer_resource memory_{std::size_t{16} * 1024};
+    alignas(std::max_align_t) std::array<std::byte, 2048> first_;
+    std::pmr::monotonic_buffer_resource memory_{first_.data(), first_.size()};
     bool is_used_ = false;
 };
 

@@ -9,11 +9,12 @@ namespace cudag::detail {
 
 template <class T>
 [[gnu::noinline]] void grow(std::vector<T>& list, std::size_t more) {
-    list.reserve(std::max(2 * list.capacity(), list.size() + more));
+    constexpr std::size_t least = 8;
+    list.reserve(std::max({least, 2 * list.capacity(), list.size() + more}));
 }
 
-/// Makes room for `more` elements; doubles the capacity, so repeated additions rarely move the list. Inlined where
-/// nodes are added.
+/// Makes room for `more` elements; doubles the capacity, from a few elements on, so repeated additions rarely move the
+/// list. Inlined where nodes are added.
 template <class T>
 void reserve_more(std::vector<T>& list, std::size_t more) {
     if (list.capacity() - list.size() < more) [[unlikely]]

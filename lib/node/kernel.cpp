@@ -143,6 +143,15 @@ void compare_argument(std::uint32_t index, ArgumentBytes before, ArgumentBytes a
         fields.differ([&] { return note(conditions.name_before(old_handle), conditions.name_after(new_handle)); });
 }
 
+/// Copies a block of values, which is small: a call of memcpy would cost more than the copy.
+void copy_few(const std::byte* from, std::byte* to, std::size_t bytes) noexcept {
+    std::size_t done = 0;
+    for (; done + sizeof(std::uint64_t) <= bytes; done += sizeof(std::uint64_t))
+        std::memcpy(to + done, from + done, sizeof(std::uint64_t));
+    for (; done < bytes; ++done)
+        to[done] = from[done];
+}
+
 std::span<const Parameter> all_parameters(const KernelSignature& signature) noexcept {
     return {signature.parameters, signature.count};
 }
@@ -196,10 +205,7 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {
 }
 
 void copy_values(const KernelCall& call, std::byte* block) noexcept {
-    if (call.block != nullptr) {
-        std::memcpy(block, call.block, call.signature->bytes);
-        return;
-    }
+    if (call.block != nullptr) return copy_few(call.block, block, call.signature->bytes);
     for (std::uint32_t i = 0; i < call.signature->count; ++i)
         if (call.values[i] != nullptr)
             std::memcpy(block + call.signature->parameters[i].offset, call.values[i],

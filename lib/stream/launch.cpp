@@ -6,9 +6,9 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/kernel_function.hpp"
 #include "cuda/kernel_name.hpp"
 #include "cuda/open_captures.hpp"
-#include "cuda/thread_state.hpp"
 #include "node/function.hpp"
 #include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
@@ -27,17 +27,12 @@ namespace {
                         symbol_of(call));
 }
 
-/// Returns the function for this thread's launches. Contexts are compared by id: after a cudaDeviceReset, another one
-/// may have the same address.
+/// Returns the function for this thread's launches.
 CUfunction function_of(const KernelCall& call) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     if (call.function != nullptr) [[unlikely]]
         return function_here<Error>(*call.function, subject);
-    unsigned long long context = 0;
-    const CUresult result = driver().ctx_get_id(current_context(), &context);
-    if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
-    return kept_by_thread(thread_state.functions).find<Error>(call.symbol, context, subject);
+    return kernel_function<Error>(call.symbol, subject);
 }
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& given) {

@@ -3,6 +3,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/function_cache.hpp"
+#include "cuda/kernel_function.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/progress.hpp"
 #include "owners/stream_clock.hpp"
@@ -11,9 +12,13 @@
 #include "catch.hpp"
 #include "kernels.hpp"
 
+#include <cudag/buffer.hpp>
+#include <cudag/builder.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/dynamic_param.hpp>
 #include <cudag/event.hpp>
+#include <cudag/exec.hpp>
 #include <cudag/stream.hpp>
 
 #include <cudart_cpu/control.hpp>
@@ -31,6 +36,7 @@ using cudag::Event;
 using cudag::Stream;
 using cudag::detail::describe_failure;
 using cudag::detail::hint;
+using cudag::detail::kernel_function;
 using cudag::detail::OpenCapture;
 using cudag::detail::StreamClock;
 using cudag::detail::Subject;
@@ -107,19 +113,53 @@ TEST_CASE("a thread gets the context of the device that it has chosen", "[cuda][
     CHECK_THROWS_AS(cudag::detail::make_context_current(CUDA_ERROR_DEINITIALIZED), cudag::Error);
 }
 
-TEST_CASE("a kernel's function is asked for once, and for each context", "[cuda][functions]") {
+TEST_CASE("a kernel's function is looked up once, and for each context", "[cuda][functions]") {
     cudag::detail::FunctionCache<4> functions;
     const void* const symbol = cudag::detail::kernel_symbol(sought);
+    int looked_up = 0;
     const auto find = [&](std::uint64_t context) {
-        return functions.find<cudag::GraphError>(symbol, context, [] { return Subject(); });
+        return functions.find(symbol, context, [&] {
+            ++looked_up;
+            return kernel_function<cudag::GraphError>(symbol, [] { return Subject(); });
+        });
     };
     const CUfunction found = find(1);
     CHECK(found != nullptr);
-    const std::uint64_t calls = cudart_cpu::call_count();
     CHECK(find(1) == found);
-    CHECK(cudart_cpu::call_count() == calls);
+    CHECK(looked_up == 1);
     CHECK(find(2) == found);
-    CHECK(cudart_cpu::call_count() == calls + 1);
+    CHECK(looked_up == 2);
+}
+
+TEST_CASE("a thread asks CUDA for a kernel's function once, for launches and all graphs", "[cuda][functions]") {
+    const auto calls_of_graph = [] {
+        cudag::GraphBuilder builder;
+        const std::uint64_t calls = cudart_cpu::call_count();
+        builder.kernel({}, sought);
+        return cudart_cpu::call_count() - calls;
+    };
+    std::thread([&] {
+        const std::uint64_t first = calls_of_graph();
+        const std::uint64_t second = calls_of_graph();
+        CHECK(second + 1 == first);
+        CHECK(calls_of_graph() == second);
+    }).join();
+}
+
+TEST_CASE("a node follows a parameter by one call of CUDA, whatever it takes from it", "[exec][dynamic]") {
+    const cudag::DeviceBuffer<int> cells(2);
+    cudag::DynamicParam<int> value(1);
+    const auto shape = [](int now) { return cudag::LaunchConfig{.grid = static_cast<unsigned>(now)}; };
+    cudag::GraphBuilder builder;
+    const auto first = builder.kernel({}, kernels::scoped, cells.data(), value);
+    const auto second = builder.kernel({}, kernels::scoped, cells.data(), value).after(first);
+    value.drive(second, shape); // in another order than that of the nodes
+    value.drive(first, shape);
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    value.set(2, exec); // the first update of a node costs more
+    const std::uint64_t calls = cudart_cpu::call_count();
+    CHECK(value.set(3, exec) == 4);
+    CHECK(cudart_cpu::call_count() - calls == 2);
 }
 
 TEST_CASE("an answer of another runtime is told from one of this process's only runtime", "[cuda][failure]") {
