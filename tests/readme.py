@@ -26,9 +26,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = {  # with a picture, and their quickest runs
     "cg": ["--side", "8", "--repeat", "1"],
+    "decode": ["--steps", "1", "--repeat", "1"],
     "edges": ["--frames", "1", "--size", "64x48"],
     "jacobi": ["--side", "8", "--repeat", "1"],
     "photo": ["--generate", "1"],
+    "shapes": ["--percent", "1", "when_all 2x2"],
 }
 BLOCK = re.compile(r"(?:^<!-- (?P<source>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCE = re.compile(r"(?P<printed>printed by )?(?P<path>[\w./]+)(?:: (?P<part>\w+))?$")

@@ -7,6 +7,7 @@
 
 #include "decoder.hpp"
 #include "options.hpp"
+#include "program/program.hpp"
 
 namespace decode {
 namespace {
@@ -57,6 +58,9 @@ void run(const Options& options) {
     cudag::Stream stream;
     StreamDecoder plain(model);
     GraphDecoder graph(model);
+    if (!options.dot.empty()) {
+        example::write_text(options.dot, graph.graph().dot());
+    }
     const double plain_time = measure(plain, stream, options);
     const double graph_time = measure(graph, stream, options);
     const Decoded result = graph.model().result(stream, options.steps);

@@ -14,6 +14,7 @@ updates: the position in all layers, and where in the caches its key and value b
   --steps N    how many tokens to write, at most 256 (128)
   --seed N     which model (1)
   --repeat N   write them N times each way and take the median time (5)
+  --dot FILE   write the graph to FILE, for Graphviz: dot -Tsvg FILE
   --verify     compare tokens and caches with those of plain C++
   --help       print this
 
@@ -50,6 +51,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
             options.seed = static_cast<unsigned>(parse_number(name, value(), 1'000'000'000));
         } else if (name == "--repeat") {
             options.repeat = parse_number(name, value(), 1000);
+        } else if (name == "--dot") {
+            options.dot = value();
         } else if (name == "--verify") {
             options.verify = true;
         } else if (name == "--help") {

@@ -15,6 +15,7 @@ struct Options {
     int repeat = 5;
     bool verify = false;
     bool help = false;
+    std::string dot; ///< a file for the picture; empty: none
 };
 
 using example::BadInput;

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -55,6 +56,12 @@ class Runs(unittest.TestCase):
         self.assertRegex(printed, r"(?m)^plain launches on one stream: +[0-9.]+ us per token$")
         self.assertRegex(printed, r"(?m)^graph of 27 nodes: +[0-9.]+ us per token, [0-9.]+ times as fast$")
         self.assertRegex(printed, r"(?m)^verified: ")
+
+    def test_picture_of_the_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "decode.dot"
+            self.run_decode("--steps", "1", "--repeat", "1", "--dot", str(file))
+            self.assertIn("layer 3: project", file.read_text())
 
     def test_another_seed_is_another_model(self):
         first, second = (self.run_decode("--steps", "4", "--repeat", "1", "--seed", seed).splitlines()[0] for seed in "12")
