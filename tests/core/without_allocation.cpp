@@ -258,6 +258,19 @@ TEST_CASE("where many changes overlap each other, all accesses are searched once
     CHECK(allocations_with(many) < 2 * allocations_with(10));
 }
 
+TEST_CASE("changes that move by one distance are not compared with each other") {
+    constexpr std::uint32_t many = 400; // far more pairs than the visits after which all accesses are searched
+    const auto atomic = [](std::uintptr_t begin) {
+        return std::vector<cudag::detail::ArgumentAccess>{{0, cudag::detail::AccessMode::atomic, 1, {begin, 4}}};
+    };
+    WatchedNodes nodes(many);
+    for (std::uint32_t i = 0; i < many; ++i)
+        nodes[i] = atomic(0x1000);
+    for (std::uint32_t i = 0; i < many; ++i)
+        nodes.stage(i, atomic(0x2000));
+    CHECK(allocations_of([&] { CHECK(nodes.find() == std::nullopt); }) == 0);
+}
+
 TEST_CASE("a launch with host nodes for which there is room is noted without an allocation, however many there were") {
     const auto claim = std::make_shared<cudag::detail::HostClaim>();
     cudag::detail::HostLaunches launches(claim);

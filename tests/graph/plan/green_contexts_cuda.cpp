@@ -139,6 +139,35 @@ TEST_CASE("an update of an Exec leaves a captured kernel in its green context", 
     CHECK(is_part(noted(exec, green, second)));
 }
 
+TEST_CASE("fills and copies captured in a green context replay, and take whole updates", "[plan][green]") {
+    const GreenStream green;
+    if (!is_there(green)) return;
+    const cudag::DeviceBuffer<int> cells(4), copies(4), others(4);
+    const auto graph_of = [&](int value, const cudag::DeviceBuffer<int>& to) {
+        return capture(green.get(), [&](StreamCapture& c) {
+            cudag::memset_async(c.stream(), cells, value);
+            cudag::memcpy_async(c.stream(), to, cells);
+        });
+    };
+    const Graph graph = graph_of(3, copies);
+    Exec exec = graph.instantiate();
+    const auto launched = [&] {
+        exec.launch(green.get());
+        check(cudaStreamSynchronize(green.get()));
+    };
+    launched();
+    CHECK(read(copies) == std::vector<int>(4, 3));
+    CHECK(exec.update(graph_of(4, others)).updated()); // CUDA refuses it if a node has left the context
+    launched();
+    CHECK(read(others) == std::vector<int>(4, 4));
+    CHECK(exec.update(graph_of(5, copies), {.match = cudag::Match::structure}).updated());
+    launched();
+    CHECK(read(copies) == std::vector<int>(4, 5));
+    CHECK(exec.update(graph.clone()).updated());
+    launched();
+    CHECK(read(copies) == std::vector<int>(4, 3));
+}
+
 TEST_CASE("the default plan adds its own kernels to a graph of a green context", "[plan][green]") {
     const GreenStream green;
     if (!is_there(green)) return;
