@@ -25,19 +25,21 @@ cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t 
     return set;
 }
 
-/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs no slices.
+/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs no height of slices.
 void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
-    if (extent.width > memory.pitch || (extent.depth > 1 && extent.height > memory.ysize)) {
+    const bool has_slices = extent.depth > 1 || memory.ysize != 0;
+    if (extent.width > memory.pitch || (has_slices && extent.height > memory.ysize)) {
         fail(cudaErrorInvalidValue, text("a box of (", extent.width, ',', extent.height, ',', extent.depth,
                                          ") does not fit a pitch of ", memory.pitch, " and slices of ", memory.ysize));
     }
 }
 
-/// Returns one fill for each slice, validated; if the stream captures, their memory is not checked.
+/// Returns one fill for each slice, validated; if the stream captures, their memory is not checked. An empty box is none,
+/// wherever it lies.
 std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
                                      Stream& stream) {
     std::vector<cudaMemsetParams> sets;
-    if (extent.width == 0 || extent.height == 0) {
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) {
         return sets;
     }
     validate_box(memory, extent);

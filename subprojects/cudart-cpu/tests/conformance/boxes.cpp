@@ -58,6 +58,9 @@ TEST_CASE("a three-dimensional set of nothing succeeds, one beyond its memory is
     const cudaPitchedPtr memory = make_cudaPitchedPtr(device.data(), 12, 12, 3);
     REQUIRE_CUDA(cudaMemset3D(memory, 0, make_cudaExtent(0, 2, 2)));
     REQUIRE_CUDA(cudaMemset3D(memory, 0, make_cudaExtent(8, 2, 0)));
+    for (const cudaExtent& nothing : {make_cudaExtent(16, 2, 0), make_cudaExtent(16, 0, 2), make_cudaExtent(0, 4, 2)})
+        REQUIRE_CUDA(cudaMemset3D(memory, 0, nothing)); // nobody looks where it lies
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemset3D(memory, 0, make_cudaExtent(8, 4, 1)));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemset3D(memory, 0, make_cudaExtent(16, 2, 2)));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemset3D(memory, 0, make_cudaExtent(8, 3, 3)));
     REQUIRE_CUDA(cudaDeviceSynchronize());
