@@ -34,8 +34,8 @@ void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
     }
 }
 
-/// Returns one fill for each slice, validated; if the stream captures, their memory is not checked. An empty box is none,
-/// wherever it lies.
+/// Returns one fill for each slice, validated; if the stream captures, their memory is not checked. An empty box is
+/// none, wherever it lies.
 std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
                                      Stream& stream) {
     std::vector<cudaMemsetParams> sets;
