@@ -15,6 +15,7 @@
 #include <cudag/source_location.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
@@ -57,7 +58,8 @@ class ConditionalCalls {
     /// `condition` belongs to another graph, was made on another device than the current one, or already has a node.
     IfNode if_( // cudag: if_(condition, then), with a Condition of builder.condition()
         const Condition& condition, GraphBody then, SourceLocation location = SourceLocation::current()) {
-        return {Passkey(), Access::add_conditional(self(), ConditionalKind::if_, condition, &then, 1, location)};
+        return {Passkey(),
+                Access::add_conditional(self(), ConditionalKind::if_, condition, &then, std::size_t{1}, location)};
     }
 
     /// Adds an if-else node: it runs the body `then` if `condition` is not 0 when the node starts, and `else_` if it is
@@ -65,7 +67,8 @@ class ConditionalCalls {
     IfNode if_(const Condition& condition, GraphBody then, GraphBody else_,
                SourceLocation location = SourceLocation::current()) {
         const GraphBody bodies[] = {then, else_};
-        return {Passkey(), Access::add_conditional(self(), ConditionalKind::if_, condition, bodies, 2, location)};
+        return {Passkey(),
+                Access::add_conditional(self(), ConditionalKind::if_, condition, bodies, std::size_t{2}, location)};
     }
 
     /// Adds a while loop: it tests `condition` before each iteration and runs the body while it is not 0, possibly
@@ -80,7 +83,8 @@ class ConditionalCalls {
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            GraphBody body, SourceLocation location = SourceLocation::current()) {
         know_condition_kernels();
-        return {Passkey(), Access::add_conditional(self(), ConditionalKind::while_, condition, &body, 1, location)};
+        return {Passkey(),
+                Access::add_conditional(self(), ConditionalKind::while_, condition, &body, std::size_t{1}, location)};
     }
 
     /// Adds a loop that runs the nodes of `body` exactly `times` times in each launch, one iteration after the other.
