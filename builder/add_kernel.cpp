@@ -65,6 +65,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     const LaunchConfig* attributes = given_attributes(*call.config);
     if (attributes != nullptr) [[unlikely]] {
         require_attributes(*attributes, symbol, LaunchUse::node, subject);
+        require_wait<GraphError>(call, *attributes, subject);
         attributes = graph.memory().store(*attributes);
     }
     const KernelParams* params = copy_call(graph, call, function, attributes);

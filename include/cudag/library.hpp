@@ -53,6 +53,7 @@ class CUDAG_EXPORT Library {
     explicit Library(std::shared_ptr<CUlib_st> library) noexcept;
 
     std::shared_ptr<CUlib_st> library_;
+    bool lacks_wait_ = false; ///< whether no kernel of it waits for previous ones
 };
 
 } // namespace cudag

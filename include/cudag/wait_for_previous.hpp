@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/runtime.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -9,7 +10,8 @@ namespace cudag {
 
 /// Device only: waits until the kernels before this one, at the other ends of its programmatic edges, have ended, and
 /// makes their writes visible: CUDA's `cudaGridDependencySynchronize()`. Returns at once in a kernel that did not start
-/// early. Does nothing on devices below compute capability 9.0, which have no early launch.
+/// early. Does nothing in code compiled for devices below compute capability 9.0, which have no early launch; such code
+/// never starts early, on newer devices either.
 ///
 ///     // __global__ void step(float* x, int n) { cudag::wait_for_previous(); ... }
 ///     b.kernel({.grid = 8, .block = 256, .waits_for_previous = true}, step, x, 2048);
@@ -28,21 +30,27 @@ inline __device__ void wait_for_previous() CUDAG_DEVICE_ONLY; // cudag: for kern
 
 /// Device only: lets the next kernel start as soon as each block of this one has made the call or has ended, if its
 /// edge is programmatic: CUDA's `cudaTriggerProgrammaticLaunchCompletion()`. Without the call, it may start when each
-/// block has ended. Makes no memory visible: the next kernel waits for that by `wait_for_previous`. Does nothing on
-/// devices below compute capability 9.0.
+/// block has ended. Makes no memory visible: the next kernel waits for that by `wait_for_previous`. Does nothing in
+/// code compiled for devices below compute capability 9.0.
 inline __device__ void let_next_start() CUDAG_DEVICE_ONLY; // cudag: for kernels
 
 #ifdef CUDAG_DEVICE_CODE
 
-inline __device__ void wait_for_previous() {
+namespace detail {
+
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
+inline constexpr bool has_early_launch = true;
+#else
+inline constexpr bool has_early_launch = on_cpu_runtime;
 #endif
+
+} // namespace detail
+
+inline __device__ void wait_for_previous() {
+    if constexpr (detail::has_early_launch) cudaGridDependencySynchronize();
 }
 inline __device__ void let_next_start() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    if constexpr (detail::has_early_launch) cudaTriggerProgrammaticLaunchCompletion();
 }
 
 #endif

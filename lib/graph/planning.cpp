@@ -12,6 +12,7 @@
 #include "edges/outline.hpp"
 #include "edges/reduction.hpp"
 #include "graph_state.hpp"
+#include "node/kernel_attributes.hpp"
 #include "plan/ends.hpp"
 #include "plan/plan.hpp"
 
@@ -137,11 +138,18 @@ EarlyNodes early_nodes(const GraphState& graph) {
         return kernel == nullptr ? nullptr : *kernel;
     };
     bool is_one_context = is_only_device();
+    std::map<CUfunction, bool> can_wait;
+    bind_context();
     found.roles.resize(nodes);
     for (std::size_t node = 0; node < nodes; ++node) {
         const KernelParams* const kernel = kernel_at(node);
         if (kernel == nullptr) continue;
-        found.roles[node] = declares_wait(*kernel) ? EarlyRole::waiting : EarlyRole::plain;
+        found.roles[node] = EarlyRole::plain;
+        if (declares_wait(*kernel)) {
+            const auto [place, is_new] = can_wait.try_emplace(kernel->function);
+            if (is_new) place->second = has_code_for_early_launch(kernel->function);
+            if (place->second) found.roles[node] = EarlyRole::waiting;
+        }
         is_one_context = is_one_context && kernel->context == nullptr;
     }
     if (is_one_context) {
@@ -153,7 +161,6 @@ EarlyNodes early_nodes(const GraphState& graph) {
         bool is_early;
     };
     std::map<CUcontext, Context> contexts;
-    bind_context();
     found.contexts.resize(nodes);
     for (std::size_t node = 0; node < nodes; ++node) {
         if (found.roles[node] == EarlyRole::other) continue;

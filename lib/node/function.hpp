@@ -28,6 +28,7 @@ struct FunctionState {
     std::string name;
     std::vector<Parameter> parameters;
     std::shared_ptr<const void> owner; ///< null if the user keeps it loaded
+    bool lacks_wait = false;           ///< whether its code is known to have no wait for previous kernels
 
     [[nodiscard]] KernelSignature signature() const noexcept {
         const std::uint32_t bytes = parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
@@ -66,6 +67,15 @@ template <class E, class MakeSubject>
     const CUresult result = driver().kernel_get_function(&function, reinterpret_cast<CUkernel>(state.kernel));
     if (result != CUDA_SUCCESS) raise_call<E>(to_runtime(result), "cuKernelGetFunction", subject(), Api::driver);
     return function;
+}
+
+/// Throws E if `config` declares a wait that the code of the kernel is known not to have.
+template <class E, class MakeSubject>
+void require_wait(const KernelCall& call, const LaunchConfig& config, const MakeSubject& subject) {
+    if (config.waits_for_previous && call.function != nullptr && call.function->lacks_wait) [[unlikely]]
+        refuse<E>("waits_for_previous: its PTX has no griddepcontrol.wait; call cudag::wait_for_previous() in the "
+                  "kernel, or leave the declaration out",
+                  subject());
 }
 
 /// Keeps the function of `call` alive, in addition to its arguments' owners.

@@ -1,6 +1,7 @@
 // The attributes of kernel nodes: passing them to CUDA, and reading them.
 #include "kernel_attributes.hpp"
 
+#include "cuda/compute_capability.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/handles.hpp"
 #include "launch_check.hpp"
@@ -43,9 +44,16 @@ bool has_kept_attributes(const LaunchConfig& config) noexcept {
 
 /// The attributes that execs silently keep.
 LaunchConfig kept_attributes(const KernelParams& kernel) {
-    if (kernel.unread == nullptr) return config_of(kernel);
-    LaunchConfig config = read_kept_attributes(kernel.unread);
-    config.waits_for_previous = kernel.attributes != nullptr && kernel.attributes->waits_for_previous;
+    LaunchConfig config = config_of(kernel);
+    if (kernel.unread != nullptr) {
+        const bool waits = config.waits_for_previous;
+        config = read_kept_attributes(kernel.unread);
+        config.waits_for_previous = waits;
+    }
+    if (config.waits_for_previous) {
+        bind_context();
+        config.waits_for_previous = has_code_for_early_launch(kernel.function);
+    }
     return config;
 }
 
@@ -155,6 +163,13 @@ bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfuncti
 
 bool may_keep_attributes(cudaGraphNode_t node) {
     return has_kept_attributes(read_kept_attributes(node));
+}
+
+bool has_code_for_early_launch(CUfunction function) {
+    int version = 0; // 10 times the compute capability for which it was compiled
+    checked_driver<GraphError>(driver().func_get_attribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, function),
+                               "cuFuncGetAttribute");
+    return version >= 10 * early_launch_major;
 }
 
 bool is_device_updatable(const KernelParams& kernel) {

@@ -37,6 +37,9 @@ void complete_config(KernelParams& kernel);
 [[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain);
 /// Whether CUDA may silently keep an attribute of a captured kernel node, all of whose attributes CUDA reports.
 [[nodiscard]] bool may_keep_attributes(cudaGraphNode_t node);
+/// Whether the code of a kernel can wait for previous ones: code compiled for devices without early launch has no wait,
+/// on newer devices either. Throws GraphError. Needs a context.
+[[nodiscard]] bool has_code_for_early_launch(CUfunction function);
 /// Whether kernels may change the node; queries CUDA about a node not made by cudag. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 

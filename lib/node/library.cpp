@@ -2,6 +2,7 @@
 #include <cudag/library.hpp>
 
 #include "cuda/compat.hpp"
+#include "cuda/compute_capability.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
@@ -10,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace cudag {
@@ -40,6 +43,14 @@ void require_code(CUlib_st* library, const char* operation, const std::string& w
     detail::ignore(status); // `function` meets it again
 }
 
+/// Whether the PTX text is for devices with early launch. Code for older devices has no wait, and may declare one.
+bool is_for_early_launch(const std::string& text) {
+    constexpr std::string_view target = ".target sm_";
+    const std::size_t place = text.find(target);
+    return place != std::string::npos &&
+           std::atoi(text.c_str() + place + target.size()) >= 10 * detail::early_launch_major;
+}
+
 /// Loads a library with `load(&library)`; `operation` is its name.
 template <class Load>
 Library loaded(const char* operation, const std::string& what, const Load& load) {
@@ -68,9 +79,12 @@ Library Library::adopt(CUlib_st* library) {
 }
 
 Library Library::from_ptx(const std::string& text) {
-    return loaded("cudaLibraryLoadData", "Library::from_ptx: the text", [&](detail::compat::Library* library) {
-        return detail::compat::library_load_data(library, text.c_str());
-    });
+    Library result =
+        loaded("cudaLibraryLoadData", "Library::from_ptx: the text", [&](detail::compat::Library* library) {
+            return detail::compat::library_load_data(library, text.c_str());
+        });
+    result.lacks_wait_ = is_for_early_launch(text) && text.find("griddepcontrol.wait") == std::string::npos;
+    return result;
 }
 
 Library Library::from_image(std::span<const std::byte> image) {
@@ -124,6 +138,7 @@ Function Library::function(const std::string& name) const {
         detail::raise_call<GraphError>(status, "cudaLibraryGetKernel", {fmt::format("kernel \"{}\"", name)});
     auto state = std::make_shared<detail::FunctionState>(detail::Access::state(Function(kernel)));
     state->owner = library_;
+    state->lacks_wait = lacks_wait_;
     return Function(std::move(state));
 }
 

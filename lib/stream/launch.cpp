@@ -11,6 +11,7 @@
 #include "cuda/open_captures.hpp"
 #include "node/function.hpp"
 #include "node/kernel.hpp"
+#include "node/kernel_attributes.hpp"
 #include "node/launch_attributes.hpp"
 #include "node/launch_check.hpp"
 #include "owners/capture_owners.hpp"
@@ -37,9 +38,12 @@ CUfunction function_of(const KernelCall& call) {
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& given) {
     LaunchConfig config = given;
-    config.waits_for_previous = given.waits_for_previous && compute_capability().major >= early_launch_major;
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     require_attributes<Error>(config, symbol_of(call), LaunchUse::stream, subject);
+    require_wait<Error>(call, given, subject);
+    if (given.waits_for_previous)
+        config.waits_for_previous =
+            compute_capability().major >= early_launch_major && has_code_for_early_launch(function_of(call));
     const void* const launched = call.function != nullptr ? function_of(call) : call.symbol; // it takes handles, too
     const NativeAttributes attributes(config, LaunchUse::stream);
     cudaLaunchConfig_t native{};

@@ -16,6 +16,10 @@ void device(const cudag::KernelNode<float*, int>& node, const cudag::Exec& exec)
     launchable.launch_fire_and_forget();
 #elif CUDAG_MISTAKE == 6 // expect-error: cudag: for kernels only
     static_cast<void>(cudag::DeviceExec::current());
+#elif CUDAG_MISTAKE == 7 // expect-error: cudag: for kernels; nodes wait by .after(nodes...)
+    cudag::wait_for_previous();
+#elif CUDAG_MISTAKE == 8 // expect-error: cudag: for kernels
+    cudag::let_next_start();
 #endif
     static_cast<void>(updatable), static_cast<void>(launchable);
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "functions.hpp"
 #include "native.hpp"
 #include "waiting_kernels.hpp"
 
@@ -290,4 +291,24 @@ TEST_CASE("a declared wait orders nothing by itself", "[builder][races][early]")
     CHECK(graph.races().empty());
     static_cast<void>(graph.instantiate());
     CHECK(graph.races().empty());
+}
+
+TEST_CASE("a kernel of PTX text that declares a wait and has none is refused by name", "[library][early]") {
+    const auto cells = device({0});
+    static_cast<void>(load_library());
+    std::string text = library_text;
+    text.replace(text.find("sm_52"), 5, "sm_90");
+    const auto fill = cudag::Library::from_ptx(text).function("library_fill");
+    GraphBuilder b;
+    const auto error = refused<cudag::GraphError>([&] { b.kernel(waits, fill, cells.data(), 7); });
+    CHECK_THAT(error.what(), ContainsSubstring("library_fill") &&
+                                 ContainsSubstring("waits_for_previous: its PTX has no griddepcontrol.wait"));
+    const Stream stream;
+    CHECK_THAT(refused<cudag::Error>([&] { cudag::launch(stream, waits, fill, cells.data(), 7); }).what(),
+               ContainsSubstring("launch of library_fill: waits_for_previous"));
+    b.kernel({}, fill, cells.data(), 7);
+    const auto for_older_devices = load_library().function("library_fill");
+    CHECK_NOTHROW(GraphBuilder().kernel(waits, for_older_devices, cells.data(), 7)); // it never starts early
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{7});
 }

@@ -80,8 +80,12 @@ CUresult func_get_name(const char** name, CUfunction function) {
 CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfunction function) {
     return answer("cuFuncGetAttribute", [&] {
         require_pointer(value, "pi");
-        static_cast<void>(kernel_of(function));
+        const KernelEntry& kernel = kernel_of(function);
         switch (attribute) {
+        case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+            *value = kernel.translated != nullptr ? static_cast<int>(kernel.module->architecture)
+                                                  : compute_major * 10 + compute_minor;
+            return;
         case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
             *value = static_cast<int>(max_threads_per_block);
             return;

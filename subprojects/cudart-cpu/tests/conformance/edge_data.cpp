@@ -399,3 +399,27 @@ TEST_CASE("a kernel that waits may stand at no programmatic edge, or behind a di
     }
     REQUIRE(data.read() == std::vector{3, 4});
 }
+
+TEST_CASE("a disabled kernel keeps the order that its programmatic edges give", "[edge_data]") {
+    Stream stream;
+    DeviceInts data(3);
+    Call write(trigger_then_store_late, data.data(), 0, 5);
+    Call between(nothing);
+    Call read(wait_then_copy_plus, data.data(), data.data() + 1, 1, 10);
+    Call last(copy_plus, data.data(), data.data() + 2, 1, 100);
+    Graph graph;
+    const cudaGraphNode_t writer = add_kernel(graph, write);
+    const cudaGraphNode_t middle = add_kernel(graph, between);
+    const cudaGraphNode_t reader = add_kernel(graph, read);
+    add_kernel(graph, last, {reader});
+    REQUIRE_CUDA(add(graph, writer, middle, &triggered));
+    REQUIRE_CUDA(add(graph, middle, reader, &triggered));
+    const Exec exec(graph);
+    const cudaGraphNode_t disabled = GENERATE_COPY(middle, reader);
+    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, disabled, 0));
+    for (int i = 0; i < 50; ++i) {
+        data.write({0, 0, 0});
+        exec.run(stream);
+        REQUIRE(data.read() == std::vector{5, disabled == middle ? 15 : 0, 105});
+    }
+}
