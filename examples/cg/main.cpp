@@ -1,16 +1,15 @@
 // cg: conjugate gradients with the loop on the host and on the device, compared and measured.
+#include "program/arguments.hpp"
 #include "program/program.hpp"
 #include "solver.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace cg {
@@ -44,47 +43,26 @@ struct Options {
     std::string dot;
 };
 
-template <class Number>
-bool parses(const std::string& text, Number& value) {
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && parsed == end;
-}
-
-int parse_number(const std::string& name, const std::string& text, int most) {
-    int value = 0;
-    if (!parses(text, value) || value < 1 || value > most)
-        throw BadInput(name + " takes a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
-    return value;
-}
-
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& all) {
     Options options;
-    for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-        const std::string& name = *argument;
-        const auto value = [&]() -> const std::string& {
-            if (++argument == arguments.end()) throw BadInput(name + " needs a value; see --help");
-            return *argument;
-        };
-        if (name == "--side") {
-            options.problem.side = parse_number(name, value(), 4096);
-        } else if (name == "--tolerance") {
-            double& tolerance = options.problem.tolerance;
-            const std::string& text = value();
-            if (!parses(text, tolerance) || !(tolerance > 0) || tolerance > 1)
-                throw BadInput("--tolerance takes a number above 0, at most 1, not '" + text + "'");
-        } else if (name == "--max-iterations") {
-            options.problem.most = static_cast<unsigned>(parse_number(name, value(), 10'000'000));
-        } else if (name == "--repeat") {
-            options.repeat = parse_number(name, value(), 1000);
-        } else if (name == "--verify") {
+    example::Arguments arguments(all);
+    while (arguments.next()) {
+        if (arguments.is("--side")) {
+            options.problem.side = arguments.number(1, 4096);
+        } else if (arguments.is("--tolerance")) {
+            options.problem.tolerance = arguments.fraction<double>();
+        } else if (arguments.is("--max-iterations")) {
+            options.problem.most = static_cast<unsigned>(arguments.number(1, 10'000'000));
+        } else if (arguments.is("--repeat")) {
+            options.repeat = arguments.number(1, 1000);
+        } else if (arguments.is("--verify")) {
             options.verify = true;
-        } else if (name == "--dot") {
-            options.dot = value();
-        } else if (name == "--help") {
+        } else if (arguments.is("--dot")) {
+            options.dot = arguments.value();
+        } else if (arguments.is("--help")) {
             options.help = true;
         } else {
-            throw BadInput("unknown option '" + name + "'; see --help");
+            arguments.refuse();
         }
     }
     return options;

@@ -1,7 +1,7 @@
 // Options and their values.
 #include "options.hpp"
 
-#include <charconv>
+#include "program/arguments.hpp"
 
 namespace decode {
 
@@ -21,44 +21,24 @@ updates: the position in all layers, and where in the caches its key and value b
 The exit code is 2 if the arguments are no good, 1 if a result was wrong or CUDA reported an error.
 )";
 
-namespace {
-
-int parse_number(const std::string& name, const std::string& text, int most) {
-    int value = 0;
-    const char* end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || parsed != end || value < 1 || value > most) {
-        throw BadInput(name + " takes a number from 1 to " + std::to_string(most) + ", not '" + text + "'");
-    }
-    return value;
-}
-
-} // namespace
-
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& all) {
     Options options;
-    for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-        const std::string& name = *argument;
-        const auto value = [&]() -> const std::string& {
-            if (++argument == arguments.end()) {
-                throw BadInput(name + " needs a value; see --help");
-            }
-            return *argument;
-        };
-        if (name == "--steps") {
-            options.steps = parse_number(name, value(), max_positions);
-        } else if (name == "--seed") {
-            options.seed = static_cast<unsigned>(parse_number(name, value(), 1'000'000'000));
-        } else if (name == "--repeat") {
-            options.repeat = parse_number(name, value(), 1000);
-        } else if (name == "--dot") {
-            options.dot = value();
-        } else if (name == "--verify") {
+    example::Arguments arguments(all);
+    while (arguments.next()) {
+        if (arguments.is("--steps")) {
+            options.steps = arguments.number(1, max_positions);
+        } else if (arguments.is("--seed")) {
+            options.seed = static_cast<unsigned>(arguments.number(1, 1'000'000'000));
+        } else if (arguments.is("--repeat")) {
+            options.repeat = arguments.number(1, 1000);
+        } else if (arguments.is("--dot")) {
+            options.dot = arguments.value();
+        } else if (arguments.is("--verify")) {
             options.verify = true;
-        } else if (name == "--help") {
+        } else if (arguments.is("--help")) {
             options.help = true;
         } else {
-            throw BadInput("unknown option '" + name + "'; see --help");
+            arguments.refuse();
         }
     }
     return options;

@@ -1,10 +1,10 @@
 // Options and their values.
 #include "options.hpp"
 
-#include <charconv>
 #include <string_view>
 
 #include "bad_input.hpp"
+#include "program/arguments.hpp"
 
 namespace edges {
 
@@ -32,21 +32,10 @@ constexpr int max_frames = 1'000'000;
 /// The whole text as a number from 1 to `most`; empty if it is none.
 std::optional<int> number_in(std::string_view text, int most) {
     int value = 0;
-    const char* end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || parsed != end || value < 1 || value > most) {
+    if (!example::Arguments::parse(text, value) || value < 1 || value > most) {
         return std::nullopt;
     }
     return value;
-}
-
-std::size_t parse_frames(std::string_view text) {
-    const std::optional<int> frames = number_in(text, max_frames);
-    if (!frames) {
-        throw BadInput("--frames takes a number from 1 to " + std::to_string(max_frames) + ", not '" +
-                       std::string(text) + "'");
-    }
-    return static_cast<std::size_t>(*frames);
 }
 
 Size parse_size(std::string_view text) {
@@ -62,35 +51,29 @@ Size parse_size(std::string_view text) {
 
 } // namespace
 
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& all) {
     Options options;
+    example::Arguments arguments(all);
     std::string for_generated_frames; // the last option given that means nothing for files
-    for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-        const std::string& name = *argument;
-        const auto value = [&]() -> const std::string& {
-            if (++argument == arguments.end()) {
-                throw BadInput(name + " needs a value; see --help");
-            }
-            return *argument;
-        };
-        if (name == "--frames") {
-            options.frames = parse_frames(value());
-            for_generated_frames = name;
-        } else if (name == "--size") {
-            options.size = parse_size(value());
-            for_generated_frames = name;
-        } else if (name == "--verify") {
+    while (arguments.next()) {
+        if (arguments.is("--frames")) {
+            options.frames = static_cast<std::size_t>(arguments.number(1, max_frames));
+            for_generated_frames = arguments.name();
+        } else if (arguments.is("--size")) {
+            options.size = parse_size(arguments.value());
+            for_generated_frames = arguments.name();
+        } else if (arguments.is("--verify")) {
             options.verify = true;
-        } else if (name == "--help") {
+        } else if (arguments.is("--help")) {
             options.help = true;
-        } else if (name == "--output") {
-            options.output = value();
-        } else if (name == "--dot") {
-            options.dot = value();
-        } else if (name.starts_with('-')) {
-            throw BadInput("unknown option '" + name + "'; see --help");
+        } else if (arguments.is("--output")) {
+            options.output = arguments.value();
+        } else if (arguments.is("--dot")) {
+            options.dot = arguments.value();
+        } else if (arguments.name().starts_with('-')) {
+            arguments.refuse();
         } else {
-            options.inputs.emplace_back(name);
+            options.inputs.emplace_back(arguments.name());
         }
     }
     if (!options.inputs.empty() && !for_generated_frames.empty()) {

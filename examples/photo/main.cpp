@@ -1,12 +1,12 @@
 // photo: develops pictures of any sizes: stretches their levels and sharpens them.
 #include "darkroom.hpp"
 #include "oracle.hpp"
+#include "program/arguments.hpp"
 #include "program/program.hpp"
 #include "program/progress.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -51,42 +50,28 @@ struct Options {
     bool help = false;
 };
 
-int parse_number(const std::string& name, const std::string& text, int least, int most) {
-    int value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || parsed != end || value < least || value > most)
-        throw BadInput(name + " takes a number from " + std::to_string(least) + " to " + std::to_string(most) +
-                       ", not '" + text + "'");
-    return value;
-}
-
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& all) {
     Options options;
-    for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-        const std::string& name = *argument;
-        const auto value = [&]() -> const std::string& {
-            if (++argument == arguments.end()) throw BadInput(name + " needs a value; see --help");
-            return *argument;
-        };
-        if (name == "--output")
-            options.output = value();
-        else if (name == "--generate")
-            options.generate = parse_number(name, value(), 1, 1000);
-        else if (name == "--clip")
-            options.settings.clipped = parse_number(name, value(), 0, 499);
-        else if (name == "--sharpen")
-            options.settings.amount = parse_number(name, value(), 0, 1000);
-        else if (name == "--verify")
+    example::Arguments arguments(all);
+    while (arguments.next()) {
+        if (arguments.is("--output"))
+            options.output = arguments.value();
+        else if (arguments.is("--generate"))
+            options.generate = arguments.number(1, 1000);
+        else if (arguments.is("--clip"))
+            options.settings.clipped = arguments.number(0, 499);
+        else if (arguments.is("--sharpen"))
+            options.settings.amount = arguments.number(0, 1000);
+        else if (arguments.is("--verify"))
             options.verify = true;
-        else if (name == "--dot")
-            options.dot = value();
-        else if (name == "--help")
+        else if (arguments.is("--dot"))
+            options.dot = arguments.value();
+        else if (arguments.is("--help"))
             options.help = true;
-        else if (name.starts_with("-"))
-            throw BadInput("unknown option '" + name + "'; see --help");
+        else if (arguments.name().starts_with("-"))
+            arguments.refuse();
         else
-            options.files.push_back(name);
+            options.files.push_back(arguments.name());
     }
     return options;
 }

@@ -1,5 +1,4 @@
 // shapes: graphs as real programs write them, and what cudag's plan makes of their edges.
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "bench/shape_graphs.hpp"
+#include "program/arguments.hpp"
 #include "program/program.hpp"
 
 namespace {
@@ -36,37 +36,22 @@ struct Options {
     bool help = false;
 };
 
-int parse_percent(const std::string& text) {
-    int value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || parsed != end || value < 1 || value > 100) {
-        throw BadInput("--percent takes a number from 1 to 100, not '" + text + "'");
-    }
-    return value;
-}
-
-Options parse_options(const std::vector<std::string>& arguments) {
+Options parse_options(const std::vector<std::string>& all) {
     Options options;
-    for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-        const auto value = [&, name = *argument]() -> const std::string& {
-            if (++argument == arguments.end()) {
-                throw BadInput(name + " needs a value; see --help");
-            }
-            return *argument;
-        };
-        if (*argument == "--percent") {
-            options.percent = parse_percent(value());
-        } else if (*argument == "--dot") {
-            options.dot = value();
-        } else if (*argument == "--tune") {
+    example::Arguments arguments(all);
+    while (arguments.next()) {
+        if (arguments.is("--percent")) {
+            options.percent = arguments.number(1, 100);
+        } else if (arguments.is("--dot")) {
+            options.dot = arguments.value();
+        } else if (arguments.is("--tune")) {
             options.tune = true;
-        } else if (*argument == "--help") {
+        } else if (arguments.is("--help")) {
             options.help = true;
-        } else if (argument->starts_with("--") || !options.shape.empty()) {
-            throw BadInput("unknown option '" + *argument + "'; see --help");
+        } else if (arguments.name().starts_with("--") || !options.shape.empty()) {
+            arguments.refuse();
         } else {
-            options.shape = *argument;
+            options.shape = arguments.name();
         }
     }
     if (options.shape.empty() && (options.tune || !options.dot.empty())) {
