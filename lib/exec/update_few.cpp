@@ -90,7 +90,7 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
     const std::vector<NodeRecord>& next = graph.nodes();
     const std::vector<NodeRecord>& last = exec.basis().nodes();
     const bool is_as_made = !exec.has_shadows() && graph.updated().all().empty();
-    const bool is_silent = is_as_made && exec.basis().declared_as_made().empty() && graph.declared_as_made().empty();
+    const bool is_silent = is_as_made && exec.basis().initial_accesses().empty() && graph.initial_accesses().empty();
     const std::size_t most = nodes.size() / unchanged_for_one;
     std::vector<ArgumentAccess> buffer;
     const auto declares_same = [&](std::uint32_t index) {

@@ -98,7 +98,7 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
 
 /// Whether a graph brings nothing but parameters to an exec, as far as known.
 bool is_plain(const GraphState& graph) {
-    const SpecialNodes& special = graph.special();
+    const NodeFlags& special = graph.special();
     return graph.has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 && !special.memory &&
            !special.host_tasks.load(std::memory_order_relaxed);
 }

@@ -53,8 +53,8 @@ class GraphRecords {
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
     /// Accesses declared by nodes when they were added. `updated()` has those of updated nodes: see declarations.hpp.
-    [[nodiscard]] const DeclaredAccesses& declared_as_made() const noexcept { return accesses_; }
-    [[nodiscard]] DeclaredAccesses& declared_as_made() noexcept { return accesses_; }
+    [[nodiscard]] const DeclaredAccesses& initial_accesses() const noexcept { return accesses_; }
+    [[nodiscard]] DeclaredAccesses& initial_accesses() noexcept { return accesses_; }
     /// Memory for parameters.
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
 

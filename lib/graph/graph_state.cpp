@@ -95,7 +95,7 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     table().forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
-    declared_as_made().forget_from(first);
+    initial_accesses().forget_from(first);
     units_.forget_from(first);
     look_for_joins();
 }
@@ -167,7 +167,7 @@ void GraphState::keep_effects(std::uint32_t index, CallEffects&& effects) noexce
         bindings_.add(binding.dynamic,
                       Binding{index, binding.argument, nullptr, 0, binding.mode, binding.element_bytes});
     if (effects.accesses.empty()) return;
-    declared_as_made().add_reserved(index, effects.accesses);
+    initial_accesses().add_reserved(index, effects.accesses);
     special_.accesses = true;
 }
 
@@ -186,7 +186,7 @@ void GraphState::append(ReadNodes&& nodes) {
     if (!special_.read) special_.read = true; // true for a captured graph, at which another thread may be looking
 }
 
-void GraphState::take_all(ReadNodes&& nodes) {
+void GraphState::append_all(ReadNodes&& nodes) {
     append(std::move(nodes));
     if (parent() == nullptr) number_all();
 }

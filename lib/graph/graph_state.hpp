@@ -12,9 +12,9 @@
 #include "graph_memos.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
+#include "node_flags.hpp"
 #include "owners/reclaim.hpp"
 #include "region_units.hpp"
-#include "special_nodes.hpp"
 #include "waiting_owners.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -115,14 +115,14 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
             return reserve_node();
         reserve_node(effects.owners.size());
         bindings_.reserve(effects.bindings);
-        declared_as_made().reserve(static_cast<std::uint32_t>(table().size()), effects.accesses.size());
+        initial_accesses().reserve(static_cast<std::uint32_t>(table().size()), effects.accesses.size());
     }
     /// Appends a node. Its owners live until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects = {}) noexcept;
-    /// Append nodes that CUDA already has, with their edges. `take_all` appends all nodes of an unread graph. All or
+    /// Append nodes that CUDA already has, with their edges. `append_all` appends all nodes of an unread graph. All or
     /// none.
     void append(ReadNodes&& nodes);
-    void take_all(ReadNodes&& nodes);
+    void append_all(ReadNodes&& nodes);
     /// Adds to `owners` all owners of this graph and of those inside it, as bundles shared with clones and execs.
     void list_owners(Owners& owners);
     [[nodiscard]] bool may_have_owners() const noexcept {
@@ -181,8 +181,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     void exec_gone() noexcept { --live_execs_; }
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
-    [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
-    [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
+    [[nodiscard]] const NodeFlags& special() const noexcept { return special_; }
+    [[nodiscard]] NodeFlags& special() noexcept { return special_; }
     /// Results about this graph, kept with it by functions above.
     [[nodiscard]] GraphMemos& memos() const noexcept { return memos_; }
     /// Number of declarations of accesses by nodes, here and inside, since this graph was made.
@@ -218,7 +218,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     RegionUnits units_;
     Conditions conditions_; ///< of a root
     Construction construction_;
-    SpecialNodes special_;
+    NodeFlags special_;
     mutable std::atomic<std::uint64_t> declared_version_ = 0;
     mutable GraphMemos memos_;
 };

@@ -19,7 +19,7 @@ void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit
         for (const ArgumentAccess& access : changed->accesses)
             visit(access);
     else
-        graph.declared_as_made().for_each(index, visit);
+        graph.initial_accesses().for_each(index, visit);
 }
 [[nodiscard]] inline std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index) {
     std::vector<ArgumentAccess> accesses;

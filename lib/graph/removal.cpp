@@ -73,7 +73,7 @@ void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& re
     table().renumber(next);
     edges_.renumber(next);
     bindings_.renumber(next);
-    declared_as_made().renumber(next);
+    initial_accesses().renumber(next);
     units_.renumber(next);
     owners_.renumber(next, owners);
     look_for_joins();

@@ -46,7 +46,7 @@ class NodeWords {
     [[nodiscard]] bool add(std::uint32_t node) {
         node_ = node;
         declared_.clear();
-        graph_.declared_as_made().for_each(node, [this](const ArgumentAccess& access) { declared_.push_back(access); });
+        graph_.initial_accesses().for_each(node, [this](const ArgumentAccess& access) { declared_.push_back(access); });
         const DeclaredArguments declared = declared_;
         bool is_whole = false;
         for (const ArgumentAccess& access : declared) {

@@ -6,7 +6,7 @@ namespace cudag::detail {
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
     std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
     if (accesses.empty()) return;
-    DeclaredAccesses& as_made = graph.declared_as_made();
+    DeclaredAccesses& as_made = graph.initial_accesses();
     const auto lock = as_made.lock(); // Execs may be reading
     as_made.reserve(index, accesses.size());
     if (graph.updated().find(index) != nullptr) {

@@ -8,8 +8,8 @@
 #include "edges/topological_order.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
+#include "graph/node_flags.hpp"
 #include "graph/region_nodes.hpp"
-#include "graph/special_nodes.hpp"
 #include "node_accesses.hpp"
 #include "tracking.hpp"
 

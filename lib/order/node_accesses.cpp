@@ -207,7 +207,7 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
 
 AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     AccessList all;
-    all.reserve(graph.declared_as_made().size());
+    all.reserve(graph.initial_accesses().size());
     const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
     ArrayAddresses arrays;
     Collector(graph, graph_in_force, arrays, use, sizes).run();

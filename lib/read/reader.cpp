@@ -103,7 +103,7 @@ class CapturedRecords : public Unread {
         front_.clear();
         ReadNodes description = describe_nodes(graph(), std::move(natives), 0, names_->location());
         name_records(description.records, 0, *names_);
-        graph().take_all(std::move(description));
+        graph().append_all(std::move(description));
         note_launches(graph(), std::exchange(launches_, {}));
         names_.reset();
         set_nodes_read();
@@ -159,7 +159,7 @@ void note_wait(GraphState& graph, std::uint32_t index) {
 }
 
 void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
-    DeclaredAccesses& declared = graph.declared_as_made();
+    DeclaredAccesses& declared = graph.initial_accesses();
     for (const CapturedLaunch& launch : launches) {
         const std::uint32_t index = graph.find_native(launch.node);
         if (index == none) continue;

@@ -90,11 +90,11 @@ class ParameterWords {
     }
     void declare(std::uint32_t node, std::uint32_t argument, const MemoryRegion& region, std::uint32_t unit = 0) {
         const ArgumentAccess access{argument, AccessMode::read, 1, region, unit};
-        graph->declared_as_made().add(node, {&access, 1});
+        graph->initial_accesses().add(node, {&access, 1});
     }
     /// What captured launches were given.
     void launched(std::uint32_t node, const std::vector<Parameter>& parameters) {
-        graph->declared_as_made().add_launch(node, *signature(parameters));
+        graph->initial_accesses().add_launch(node, *signature(parameters));
     }
 
     [[nodiscard]] MemoryUses found(bool in_objects = false, EndPointers ends = EndPointers::not_bound) const {

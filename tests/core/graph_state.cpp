@@ -78,7 +78,7 @@ class TwoNodes : public cudag::detail::Unread {
             read.records.push_back({NodeKind::empty, {}, {}, {}});
         }
         set_nodes_read();
-        graph().take_all(std::move(read));
+        graph().append_all(std::move(read));
     }
     void read_edges() override {
         set_edges_read();
@@ -250,7 +250,7 @@ TEST_CASE("of the last nodes, which CUDA has removed, nothing is left", "[graph]
     graph->allocations().add({0x1000, 16, 0U, 2U});
     graph->allocations().add({0x2000, 16, 3U});
     for (const std::uint32_t node : {1U, 2U}) {
-        graph->declared_as_made().add(node, {&access, 1});
+        graph->initial_accesses().add(node, {&access, 1});
         graph->units().reserve();
         graph->units().add(node, 1, node + 1);
     }
@@ -261,7 +261,7 @@ TEST_CASE("of the last nodes, which CUDA has removed, nothing is left", "[graph]
     CHECK(graph->edges().size() == 1);
     REQUIRE(graph->allocations().list().size() == 1);
     CHECK(graph->allocations().list().front().free == std::nullopt);
-    CHECK(graph->declared_as_made().size() == 1);
+    CHECK(graph->initial_accesses().size() == 1);
     CHECK(graph->units().of(1) == 2);
     CHECK(graph->units().of(2) == 0);
 }
@@ -301,11 +301,11 @@ TEST_CASE("a clone has what its origin's nodes declare by now, and nothing else"
     const auto origin = graph_of(2);
     const ArgumentAccess accesses[]{{0, cudag::detail::AccessMode::read, 1, {0x1000, 1}},
                                     {1, cudag::detail::AccessMode::read, 1, {0x2000, 1}}};
-    origin->declared_as_made().add(0, accesses);
-    origin->declared_as_made().add(1, accesses);
+    origin->initial_accesses().add(0, accesses);
+    origin->initial_accesses().add(1, accesses);
     origin->updated(0).accesses.resize(1);
     const auto clone = clone_of(*origin);
-    CHECK(origin->declared_as_made().size() == 4);
-    CHECK(clone->declared_as_made().size() == 3);
+    CHECK(origin->initial_accesses().size() == 4);
+    CHECK(clone->initial_accesses().size() == 3);
     CHECK(clone->is_built());
 }

@@ -65,11 +65,11 @@ TEST_CASE("a region that declares reads before writes is ordered as one that dec
     for (const auto& declared : {std::vector{writes, reads}, std::vector{reads, writes}}) {
         const auto graph = graph_of(3);
         graph->special().accesses = true;
-        graph->declared_as_made().add(0, std::vector<ArgumentAccess>{{0, AccessMode::write, 1, x}});
+        graph->initial_accesses().add(0, std::vector<ArgumentAccess>{{0, AccessMode::write, 1, x}});
         graph->units().reserve();
         graph->units().add(1, 2, unit);
         for (const std::uint32_t node : {1U, 2U})
-            graph->declared_as_made().add(node, declared);
+            graph->initial_accesses().add(node, declared);
         graph->edge_lists().logical().add({0, 1});
         const std::vector<Race> races = cudag::detail::races_of(*graph, 10);
         REQUIRE(races.size() == 1);

@@ -11,7 +11,7 @@ class GraphState;
 enum class Answer : unsigned char { unknown, no, yes };
 
 /// Flags of one graph, without the graphs inside it; the function that adds or notices a node sets them.
-struct SpecialNodes {
+struct NodeFlags {
     /// Alloc or free nodes, or a failed attempt to add one: CUDA then deletes no node and no edge of the graph.
     bool memory = false;
     /// Empty nodes.

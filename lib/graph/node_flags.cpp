@@ -1,5 +1,5 @@
 // Flags for the special nodes of a graph.
-#include "special_nodes.hpp"
+#include "node_flags.hpp"
 
 #include "graph_state.hpp"
 
