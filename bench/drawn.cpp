@@ -34,6 +34,8 @@ struct Way {
 };
 
 const std::vector<Way> plain_ways{{"raw", std::nullopt}, {"default", cudag::Plan()}};
+const std::vector<Way> making_ways{
+    {"raw", std::nullopt}, {"default", cudag::Plan()}, {"one launch", cudag::Plan{.launches = 1}}};
 const std::vector<Way> all_ways{{"raw", std::nullopt},
                                 {"default", cudag::Plan()},
                                 {"raw again", std::nullopt},
@@ -135,9 +137,9 @@ struct Summary {
         line->add(ratio, shape);
     }
     void print() const {
-        std::printf("\n%-44s %6s %8s %8s\n", "ratios to the Runtime API", "number", "mean", "most");
+        std::printf("\n%-58s %6s %8s %8s\n", "ratios to the Runtime API", "number", "mean", "most");
         for (const Line& line : lines)
-            std::printf("%-44s %6d %8.3f %8.3f %s\n", line.name.c_str(), line.count, line.mean(), line.most,
+            std::printf("%-58s %6d %8.3f %8.3f %s\n", line.name.c_str(), line.count, line.mean(), line.most,
                         line.worst.c_str());
     }
 };
@@ -170,8 +172,9 @@ class Benchmark {
     };
 
     void print_header() const {
-        std::printf("%-4s %-34s %5s %6s %5s %12s %6s %6s", "", "shape", "nodes", "edges", "width", "planned", "build",
-                    "first");
+        std::printf("microseconds of the Runtime API, then the ratio of the default plan to it; of making also that of "
+                    "the plan for one launch\n%-4s %-34s %5s %6s %5s %12s | %-19s | %-19s | %-19s",
+                    "", "shape", "nodes", "edges", "width", "planned", "build, instantiate", "first launch", "both");
         for (const int duration : options_.durations)
             std::printf(" | %2d us: call     GPU", duration);
         std::printf("\n");
@@ -180,28 +183,39 @@ class Benchmark {
     /// Measures a graph from its beginning; also loads what the first graph of a process loads.
     void measure_making(const Shape& shape, const std::string& name) {
         constexpr int repeat = 5;
-        std::array<std::vector<double>, 2> built, first;
+        std::vector<std::vector<double>> built(making_ways.size()), first(making_ways.size()), both(making_ways.size());
         std::string planned;
         for (int round = -1; round < repeat; ++round)
-            for (std::size_t i = 0; i < 2; ++i) {
-                const std::size_t way = (i + static_cast<std::size_t>(round + 1)) % 2;
-                Made made(shape, 0, plain_ways[way]);
+            for (std::size_t i = 0; i < making_ways.size(); ++i) {
+                const std::size_t way = (i + static_cast<std::size_t>(round + 1)) % making_ways.size();
+                Made made(shape, 0, making_ways[way]);
                 const double launched = microseconds([&] {
                     made.launch(timer_.stream());
                     timer_.stream().synchronize();
                 });
-                if (round >= 0) built[way].push_back(made.built()), first[way].push_back(launched);
-                if (round >= 0 || way == 0) continue;
+                if (round >= 0) {
+                    built[way].push_back(made.built());
+                    first[way].push_back(launched);
+                    both[way].push_back(made.built() + launched);
+                }
+                if (round >= 0 || way != 1) continue;
                 const cudag::PlanReport report = made.exec().plan();
                 planned = report.edges_after() == shape.edge_count() && report.joins().empty()
                               ? "-"
                               : std::to_string(report.edges_after()) + "+" + std::to_string(report.kernels());
             }
-        const double build = bench::median(built[1]) / bench::median(built[0]);
-        const double launch = bench::median(first[1]) / bench::median(first[0]);
-        std::printf(" %12s %6.2f %6.2f", planned.c_str(), build, launch);
-        summary_.add("build and instantiate, " + class_, build, name);
-        summary_.add("first launch, " + class_, launch, name);
+        std::printf(" %12s", planned.c_str());
+        const auto print = [&](const char* metric, const std::vector<std::vector<double>>& samples) {
+            std::printf(" | %7.0f", bench::median(samples[0]));
+            for (std::size_t way = 1; way < making_ways.size(); ++way) {
+                const double ratio = bench::median(samples[way]) / bench::median(samples[0]);
+                std::printf(" %5.2f", ratio);
+                summary_.add(std::string(metric) + ", " + making_ways[way].name + ", " + class_, ratio, name);
+            }
+        };
+        print("build and instantiate", built);
+        print("first launch", first);
+        print("both", both);
     }
 
     void add(unsigned seed) {
