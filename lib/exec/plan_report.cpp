@@ -64,6 +64,8 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
                            join.form == JoinForm::edges ? ", and an empty node is slower than so few edges" : "");
     case JoinReason::few_launches:
         return "too few launches are expected to repay the instantiation of a quicker form";
+    case JoinReason::long_line:
+        return "an edge from the first node of a long line to the last makes the launch call quicker";
     case JoinReason::launch_call:
         return "the launch call starts one node instead of many";
     }
@@ -72,10 +74,11 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
 
 PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
     const bool written = join.node != JoinRecord::no_node;
-    std::string name = written            ? describe_node(graph, join.node)
-                       : join.before == 0 ? "the beginning"
-                       : join.after == 0  ? "the end"
-                                          : "edges from each to each";
+    std::string name = written                                ? describe_node(graph, join.node)
+                       : join.reason == JoinReason::long_line ? "the ends"
+                       : join.before == 0                     ? "the beginning"
+                       : join.after == 0                      ? "the end"
+                                                              : "edges from each to each";
     if (graph.parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
     return {written ? graph.handle(join.node) : Node(),
             std::move(name),

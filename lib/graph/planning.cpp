@@ -188,14 +188,14 @@ std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, cons
     return edges;
 }
 
-PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool has_many_ends, bool wants_early,
+PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool plans_ends, bool wants_early,
                    bool wants_lanes) {
     PlanInput input{.nodes = graph.natives().size(),
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
     // With several devices, a kernel before and after all nodes would make each device wait for the others.
-    if (has_many_ends && is_only_device()) {
+    if (plans_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
             input.is_kernel[node] = graph.nodes()[node].kind == NodeKind::kernel;
@@ -277,14 +277,14 @@ std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
 }
 
 /// Plans a graph with memory nodes. CUDA cannot remove its edges: nodes with incoming native edges keep their edges.
-std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends,
+std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool plans_ends,
                                                 bool wants_early) {
     const std::vector<EdgeRecord>& native = graph.edge_lists().native();
     const std::vector<EdgeRecord>& written = graph.edges();
     const std::size_t nodes = graph.natives().size();
     const std::vector<EdgeRecord> edges =
         native_first(native, plan.reduce ? reduced(nodes, written, kept_nodes(graph, written)) : written);
-    PlanInput input = input_of(graph, edges, has_many_ends, wants_early, false);
+    PlanInput input = input_of(graph, edges, plans_ends, wants_early, false);
     input.keeps_all.resize(nodes);
     for (const EdgeRecord& edge : native)
         input.keeps_all[edge.to] = true;
@@ -296,6 +296,12 @@ std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const P
     if (planned) planned->edges = native_first(native, planned->edges);
     if (!planned && edges != written) planned = PlannedEdges{edges};
     return planned;
+}
+
+/// Whether the ends of a graph of `nodes` nodes are many, or those of a long line.
+bool may_plan_ends(std::size_t nodes, const Outline& outline) {
+    const std::size_t most = std::max(outline.first_nodes, outline.last_nodes);
+    return most >= min_kernels_at_end || (most == 1 && nodes >= min_kernels_in_long_line);
 }
 
 std::shared_ptr<const PlannedEdges> shared(std::optional<PlannedEdges>&& planned) {
@@ -316,13 +322,16 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
         return planned_edges(graph, rest);
     }
     const Outline outline = outline_of(graph.natives().size(), graph.edges());
-    const bool has_many_ends =
-        graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= min_kernels_at_end;
+    const bool has_ends_to_plan =
+        plan.ends && graph.parent() == nullptr && may_plan_ends(graph.natives().size(), outline);
     const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_fan_in); // else it is a line
     const bool wants_early = plan.early && graph.special().waits;
-    if (!graph.special().joins && !outline.has_fan_in && !has_many_ends && !wants_early && !wants_lanes) return nullptr;
-    if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends, wants_early));
-    return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_early, wants_lanes)));
+    if (!graph.special().joins && !outline.has_fan_in && !has_ends_to_plan && !wants_early && !wants_lanes)
+        return nullptr;
+    if (has_memory) return shared(planned_with_memory(graph, plan, has_ends_to_plan, wants_early));
+    PlanInput input = input_of(graph, graph.edges(), has_ends_to_plan, wants_early, wants_lanes);
+    input.has_fan_in = outline.has_fan_in;
+    return shared(planned_by(plan, std::move(input)));
 }
 
 namespace {

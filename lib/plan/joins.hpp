@@ -23,6 +23,7 @@ enum class JoinReason : char {
     kept_edges,    ///< the edges to its successors must stay
     no_kernel,     ///< no kernel may be added: edges, up to the size at which an empty node is faster
     few_launches,  ///< too few launches to repay a slower instantiation
+    long_line,     ///< an edge from the first node of a long line to the last makes the launch call shorter
     launch_call,   ///< it launches one kernel at an end of the graph instead of many
 };
 

@@ -25,19 +25,20 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
     };
     JoinRules rules = input.rules;
     rules.repays = plan.launches >= rules.costs.repaid_by;
-    PlannedEdges planned{reduce(input.edges)};
+    PlannedEdges planned{input.has_fan_in ? reduce(input.edges) : input.edges};
     if (const std::optional<Lanes> lanes = lanes_of(input, planned.edges, plan)) {
         planned.edges.insert(planned.edges.end(), lanes->edges.begin(), lanes->edges.end());
         planned.edges = reduce(planned.edges); // lanes may imply written edges
         planned.lanes = lanes->count;
     }
-    if (plan.joins) {
+    if (plan.joins && (input.has_fan_in || planned.lanes != 0 || !input.is_join.empty())) {
         const std::size_t lanes = planned.lanes;
         planned = plan_joins(input.nodes, std::move(planned.edges), input.is_join, input.keeps_all, rules);
         planned.lanes = lanes;
     }
     if (plan.ends && rules.kernels && rules.repays && !input.is_kernel.empty()) plan_ends(input.is_kernel, planned);
     if (plan.early && !input.early.roles.empty()) plan_early(input.early, input.keeps_all, planned);
+    if (plan.ends && !input.is_kernel.empty()) plan_long_line(input.is_kernel, planned);
     if (planned.joins.empty() && planned.lanes == 0 && planned.early == 0 && planned.edges.size() == input.edges.size())
         return std::nullopt;
     return planned;

@@ -20,12 +20,13 @@ struct PlanInput {
     const std::vector<EdgeRecord>& edges;
     std::vector<bool> is_join{};   ///< by node: it does nothing; empty if there is no such node
     std::vector<bool> keeps_all{}; ///< by node: all edges to it stay; empty if there is no such node
-    std::vector<bool> is_kernel{}; ///< by node; empty if the graph must not begin or end with an empty kernel
+    std::vector<bool> is_kernel{}; ///< by node; empty if the ends of the graph stay as they are
     JoinRules rules;
     std::vector<bool> is_off_lanes{};     ///< by node: it takes no part in lanes; empty if there is no such node
     std::vector<std::uint32_t> devices{}; ///< by node, for lanes: see LaneInput
     LaneCosts lanes = lane_costs(0, 0);
     EarlyNodes early{};
+    bool has_fan_in = true; ///< false if no node has two incoming edges: no edge is implied, and there is no block
 };
 
 /// Returns edges that order the nodes exactly as the given ones do, unless lanes are requested, which add order. Equal

@@ -428,6 +428,66 @@ TEST_CASE("few kernels at the begin stay, and with several of them many at the e
     CHECK(plan_edges({12, edges, {}, {}, std::vector<bool>(12, true), {kernels_never}})->kernels == 1);
 }
 
+TEST_CASE("a line of many kernels gets an edge from the first to the last, one of fewer does not") {
+    const auto planned = [](std::vector<EdgeRecord> edges, std::vector<bool> is_kernel, const Plan& plan = {}) {
+        return plan_edges({is_kernel.size(), edges, {}, {}, is_kernel, {kernels_never}}, plan);
+    };
+    constexpr auto most = static_cast<std::uint32_t>(min_kernels_in_long_line);
+    const std::vector<bool> kernels(most, true);
+    std::vector<EdgeRecord> expected = line_of(most);
+    expected.push_back({0, most - 1});
+    const auto plan = planned(line_of(most), kernels);
+    REQUIRE(plan);
+    CHECK(plan->edges == expected);
+    CHECK(plan->kernels == 0);
+    CHECK(plan->joins == std::vector{JoinRecord{JoinRecord::no_node, 1, 1, JoinForm::edges, JoinReason::long_line}});
+    std::vector<EdgeRecord> redundant = line_of(most);
+    redundant.push_back({3, 5});
+    CHECK(planned(redundant, kernels) == plan);
+    CHECK_FALSE(planned(line_of(most - 1), std::vector<bool>(most - 1, true)));
+    CHECK_FALSE(planned(line_of(most), kernels, {.ends = false}));
+
+    std::vector<bool> with_copy = kernels;
+    with_copy[7] = false;
+    CHECK_FALSE(planned(line_of(most), with_copy));
+    std::vector<EdgeRecord> early = line_of(most);
+    early[7].kind = EdgeKind::programmatic;
+    CHECK_FALSE(planned(early, kernels));
+    std::vector<EdgeRecord> fork = line_of(most);
+    fork.back().from = 0;
+    CHECK_FALSE(planned(fork, kernels));
+}
+
+TEST_CASE("first kernels that would take the places of others stay as they are") {
+    constexpr auto most = static_cast<std::uint32_t>(max_first_kernels_at_once);
+    const auto begins_at_once = [](std::uint32_t alone, std::uint32_t chains, std::uint32_t length) {
+        const std::uint32_t nodes = alone + chains * length;
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t node = alone; node < nodes; ++node)
+            if ((node - alone) % length != 0) edges.push_back({node - 1, node});
+        const auto planned = plan_edges({nodes, edges, {}, {}, std::vector<bool>(nodes, true), {kernels_never}});
+        return planned && planned->kernels != 0;
+    };
+    CHECK_FALSE(begins_at_once(most / 2, most / 2 + 1, 3));
+    CHECK(begins_at_once(most / 2, most / 2, 3));      // no more than run at once
+    CHECK(begins_at_once(0, most + 1, 3));             // all as important
+    CHECK(begins_at_once(most + 1, 0, 1));             // likewise
+    CHECK(begins_at_once(most / 4, most, 3));          // few of them precede little
+    CHECK(begins_at_once(most / 2, most / 2 + 1, 51)); // a kernel more or less is little
+    CHECK_FALSE(begins_at_once(most / 2, most / 2 + 1, 50));
+}
+
+TEST_CASE("edges without a meeting are planned like others") {
+    const std::vector<EdgeRecord> edges{{0, 1}, {0, 2}, {2, 3}, {4, 5}};
+    PlanInput input{12, edges, {}, {}, std::vector<bool>(12, true), {kernels_from_three}};
+    const auto expected = plan_edges(input);
+    const auto on_lanes = plan_edges(input, {.lanes = 1});
+    input.has_fan_in = false;
+    CHECK(plan_edges(input) == expected);
+    CHECK(plan_edges(input, {.lanes = 1}) == on_lanes);
+    CHECK(expected->kernels == 2);
+}
+
 TEST_CASE("an outline tells what there is to plan, whatever the order of the edges") {
     const auto is = [](const Outline& outline, bool has_fan_in, std::size_t first, std::size_t last) {
         return outline.has_fan_in == has_fan_in && outline.first_nodes == first && outline.last_nodes == last;

@@ -610,6 +610,49 @@ TEST_CASE("joins have no lane", "[plan][lanes]") {
         CHECK((from != joins[0].native() && from != joins[1].native()));
 }
 
+TEST_CASE("long lines give the same results and update each other, built and captured ones", "[plan]") {
+    if (!has_planned_ends()) return;
+    constexpr int length = 300;
+    const cudag::DeviceBuffer<int> cell(1);
+    const Stream stream;
+    const auto built = [&](int value) {
+        GraphBuilder b;
+        std::optional<Node> last;
+        for (int i = 0; i < length; ++i) {
+            const auto kernel = b.kernel({}, store, cell.data(), value + i);
+            if (last) kernel.after(*last);
+            last = kernel;
+        }
+        return std::move(b).build();
+    };
+    const auto captured = [&](int value) {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            for (int i = 0; i < length; ++i)
+                cudag::launch(s, {}, store, cell.data(), value + i);
+        });
+    };
+    const auto stored_by = [&](Exec& exec) {
+        run(exec, stream);
+        return read(cell).front();
+    };
+    Exec exec = built(1000).instantiate(), recorded = captured(2000).instantiate();
+    CHECK(exec.plan().edges_before() == length - 1);
+    CHECK(exec.plan().edges_after() == length);
+    REQUIRE(exec.plan().joins().size() == 1);
+    CHECK(to_string(exec.plan().joins()[0]) ==
+          "the ends: 1 nodes before 1: edges, an edge from the first node of a long line to the last makes the launch "
+          "call quicker");
+    CHECK(stored_by(exec) == 1000 + length - 1);
+    CHECK(exec.update(captured(3000)).updated());
+    CHECK(stored_by(exec) == 3000 + length - 1);
+    CHECK(exec.update(built(4000)).updated());
+    CHECK(stored_by(exec) == 4000 + length - 1);
+    CHECK(recorded.update(built(5000)).updated());
+    CHECK(stored_by(recorded) == 5000 + length - 1);
+    CHECK(recorded.update(captured(6000)).updated());
+    CHECK(stored_by(recorded) == 6000 + length - 1);
+}
+
 TEST_CASE("graphs inside child nodes are laid on lanes too, but not by durations", "[plan][lanes]") {
     const auto around = [] {
         GraphBuilder inner;
