@@ -41,8 +41,9 @@ struct Plan {
     /// edges, or an empty kernel (not a node of the Graph). The kernel needs CUDA 12.8.
     bool joins = true;
     /// Puts an empty kernel (not a node of the Graph) before the first kernels of a graph if they are many, and another
-    /// one after the last kernels if they are many: the launch call then starts one kernel only. Not for inner graphs,
-    /// and not if the process sees several devices.
+    /// one after the last kernels if they are many: the launch call then starts one kernel only. Adds an edge from the
+    /// first kernel of a long line to the last, which makes the launch call shorter, too. Not for inner graphs, and not
+    /// if the process sees several devices.
     bool ends = true;
     /// Lets kernels with `LaunchConfig::waits_for_previous` start before the kernels directly before them have ended:
     /// CUDA gets programmatic edges to them. The order of memory accesses stays the same: see `wait_for_previous`.
