@@ -22,11 +22,20 @@ class Arena {
         is_used_ = true;
         return memory_;
     }
+    /// Allocates a block: a place in the arena itself while there is room.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) {
+        is_used_ = true;
+        const std::size_t place = (first_used_ + alignment - 1) / alignment * alignment;
+        if (place + bytes > first_.size()) return memory_.allocate(bytes, alignment);
+        first_used_ = place + bytes;
+        return first_.data() + place;
+    }
     [[nodiscard]] bool is_used() const noexcept { return is_used_; }
 
   private:
     alignas(std::max_align_t) std::array<std::byte, 2048> first_;
-    std::pmr::monotonic_buffer_resource memory_{first_.data(), first_.size()};
+    std::size_t first_used_ = 0;
+    std::pmr::monotonic_buffer_resource memory_{std::size_t{16} * 1024};
     bool is_used_ = false;
 };
 
@@ -53,7 +62,8 @@ class ParameterMemory {
     template <class T>
     [[nodiscard]] T* allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>);
-        return static_cast<T*>(resource().allocate(count * sizeof(T), alignof(T)));
+        static_assert(alignof(T) <= alignof(std::max_align_t));
+        return static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
     }
     template <class T>
     [[nodiscard]] const T* store(const T& value) {
@@ -61,7 +71,7 @@ class ParameterMemory {
     }
     /// Allocates a block aligned for any type.
     [[nodiscard]] std::byte* allocate_bytes(std::size_t bytes) {
-        return static_cast<std::byte*>(resource().allocate(bytes, alignof(std::max_align_t)));
+        return static_cast<std::byte*>(arena_->allocate(bytes, alignof(std::max_align_t)));
     }
     /// Memory for the data behind handles of captured regions, shared with all clones.
     [[nodiscard]] std::pmr::memory_resource& of_regions() {
