@@ -369,8 +369,10 @@ class DagFuzz {
         plan.reduce = random_.percent(70);
         plan.joins = random_.percent(70);
         plan.ends = random_.percent(70);
+        plan.early = random_.percent(70);
         if (random_.percent(50)) plan.lanes = random_.between(1, 6);
-        note("  reduce {}, joins {}, ends {}, lanes {}", plan.reduce, plan.joins, plan.ends, plan.lanes);
+        note("  reduce {}, joins {}, ends {}, early {}, lanes {}", plan.reduce, plan.joins, plan.ends, plan.early,
+             plan.lanes);
         return {.plan = plan};
     }
 

@@ -1,6 +1,8 @@
 // The kernels of fuzzed graphs.
 #include "kernels.hpp"
 
+#include <cudag/wait_for_previous.hpp>
+
 namespace {
 
 __device__ bool is_first() {
@@ -13,18 +15,23 @@ __device__ unsigned shape() {
 } // namespace
 
 __global__ void fuzz_mix(std::uint32_t* words, unsigned own, Inputs inputs, std::uint32_t salt) {
+    cudag::wait_for_previous();
     if (is_first()) mix_work(words, own, inputs, salt, shape());
 }
 
 __global__ void fuzz_add(std::uint32_t* words, unsigned own, unsigned input, std::uint32_t salt) {
+    cudag::wait_for_previous();
     if (is_first()) add_work(words, own, input, salt, shape());
 }
 
 __global__ void fuzz_real(float* words, unsigned own, unsigned input, float salt) {
+    cudag::wait_for_previous();
     if (is_first()) real_work(words, own, input, salt, shape());
 }
 
 __global__ void fuzz_wide(std::uint32_t* words, unsigned own, Wide wide) {
+    cudag::let_next_start();
+    cudag::wait_for_previous();
     if (is_first()) wide_work(words, own, wide, shape());
 }
 
