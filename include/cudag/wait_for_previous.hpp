@@ -9,23 +9,23 @@
 namespace cudag {
 
 /// Device only: waits until the kernels before this one, at the other ends of its programmatic edges, have ended, and
-/// makes their writes visible: CUDA's `cudaGridDependencySynchronize()`. Returns at once in a kernel that did not start
-/// early. Does nothing in code compiled for devices below compute capability 9.0, which have no early launch; such code
-/// never starts early, on newer devices either.
+/// makes their writes visible: CUDA's `cudaGridDependencySynchronize()`. Returns at once after a normal start. Does
+/// nothing in code compiled for devices below compute capability 9.0: such code never starts early, on newer devices
+/// either.
 ///
 ///     // __global__ void step(float* x, int n) { cudag::wait_for_previous(); ... }
 ///     b.kernel({.grid = 8, .block = 256, .waits_for_previous = true}, step, x, 2048);
 ///
 /// `LaunchConfig::waits_for_previous` declares this call. By the declaration, cudag may let the kernel start before the
 /// kernels directly before it have ended (`Plan::early`). The duties of such a kernel:
-///   - Each launch makes the call at least once, even if it then has nothing to do. Begin the kernel with it, before
-///     any early return.
-///   - A thread reads no memory that other nodes write, and writes no memory that other nodes use, before the call has
-///     returned in that thread, or in a thread that it has met at a barrier since. Constants, indices, shared memory
-///     and memory used by no other node may come first: this is the time saved.
+///   - Each launch makes the call at least once, even without any work. Begin the kernel with it, before any early
+///     return.
+///   - Before the call returns, a thread neither reads memory written by other nodes nor writes memory used by them. The
+///     call of one thread suffices for the threads behind a barrier after it. Constants, indices, shared memory and
+///     memory of this kernel alone may come first: this is the time saved.
 ///
-/// cudag cannot see the code of a kernel on a GPU. The CPU runtime checks the first duty: a launch without the call is
-/// an error of the kernel, by name.
+/// cudag cannot see the code of a kernel on a GPU, except PTX text (`Library::from_ptx`). The CPU runtime checks the
+/// first duty: a launch without the call is an error of the kernel, by name.
 inline __device__ void wait_for_previous() CUDAG_DEVICE_ONLY; // cudag: for kernels; nodes wait by .after(nodes...)
 
 /// Device only: lets the next kernel start as soon as each block of this one has made the call or has ended, if its
