@@ -21,8 +21,7 @@ namespace cudag {
 ///   - Each launch makes the call at least once, even without any work. Begin the kernel with it, before any early
 ///     return.
 ///   - Before the call returns, a thread neither reads memory written by other nodes nor writes memory used by them.
-///   The
-///     call of one thread suffices for the threads behind a barrier after it. Constants, indices, shared memory and
+///     The call of one thread suffices for the threads behind a barrier after it. Constants, indices, shared memory and
 ///     memory of this kernel alone may come first: this is the time saved.
 ///
 /// cudag cannot see the code of a kernel on a GPU, except PTX text (`Library::from_ptx`). The CPU runtime checks the
