@@ -52,6 +52,10 @@ void GraphState::number_nodes() noexcept {
     if (has_known_nodes()) number_all();
 }
 
+void GraphState::number_read_nodes() noexcept {
+    if (parent() == nullptr) number_all();
+}
+
 void GraphState::require_root(std::string_view action) const {
     if (parent() == nullptr) return;
     const NodeRecord& node = parent()->nodes()[parent_node()];
@@ -184,11 +188,6 @@ void GraphState::append(ReadNodes&& nodes) {
     special_.joins = special_.joins || nodes.has_joins;
     special_.accesses = true;
     if (!special_.read) special_.read = true; // true for a captured graph, at which another thread may be looking
-}
-
-void GraphState::append_all(ReadNodes&& nodes) {
-    append(std::move(nodes));
-    if (parent() == nullptr) number_all();
 }
 
 void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node) {

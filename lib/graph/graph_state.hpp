@@ -80,6 +80,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     void reserve_nested(const GraphState& graph);
     /// Numbers the nodes of this root, once. Unread nodes are numbered when they are read.
     void number_nodes() noexcept;
+    /// Numbers the nodes of this graph, if it is a root, just before they count as read.
+    void number_read_nodes() noexcept;
 
     /// Removes the last node and its inner graphs, from CUDA's graph too: the rollback when its bodies fail.
     void remove_last() noexcept;
@@ -119,10 +121,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     }
     /// Appends a node. Its owners live until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects = {}) noexcept;
-    /// Append nodes that CUDA already has, with their edges. `append_all` appends all nodes of an unread graph. All or
-    /// none.
+    /// Appends nodes that CUDA already has, with their edges: all or none.
     void append(ReadNodes&& nodes);
-    void append_all(ReadNodes&& nodes);
     /// Adds to `owners` all owners of this graph and of those inside it, as bundles shared with clones and execs.
     void list_owners(Owners& owners);
     [[nodiscard]] bool may_have_owners() const noexcept {

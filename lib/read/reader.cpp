@@ -90,6 +90,20 @@ std::recursive_mutex& reading() {
     return mutex;
 }
 
+/// Finds the nodes of `front` among `nodes`. A single one is the latest node, and is left out.
+std::vector<std::uint32_t> numbers_of(std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {
+    std::vector<std::uint32_t> numbers;
+    if (front.size() < 2) return numbers;
+    const NodeIndices indices(nodes);
+    for (const cudaGraphNode_t node : front)
+        if (const std::uint32_t number = indices.find(nodes, node); number != none) numbers.push_back(number);
+    return numbers;
+}
+
+void note_front(GraphEdges& edges, std::size_t nodes, std::vector<std::uint32_t>&& numbers) {
+    if (!numbers.empty()) edges.note_front(nodes, std::move(numbers));
+}
+
 class CapturedRecords : public Unread {
   public:
     CapturedRecords(CaptureNames&& names, std::vector<cudaGraphNode_t>&& front, std::vector<CapturedLaunch>&& launches)
@@ -99,13 +113,22 @@ class CapturedRecords : public Unread {
         const std::lock_guard lock(reading());
         if (!nodes()) return;
         std::vector<cudaGraphNode_t> natives = nodes_of(graph().native());
-        note_front(graph().edge_lists(), natives, front_);
-        front_.clear();
+        const std::size_t count = natives.size();
+        std::vector<std::uint32_t> front = numbers_of(natives, front_);
         ReadNodes description = describe_nodes(graph(), std::move(natives), 0, names_->location());
         name_records(description.records, 0, *names_);
-        graph().append_all(std::move(description));
-        note_launches(graph(), std::exchange(launches_, {}));
+        graph().append(std::move(description));
+        try {
+            note_launches(graph(), launches_);
+            note_front(graph().edge_lists(), count, std::move(front));
+        } catch (...) { // else the next reader would append the nodes again
+            graph().forget_from(0);
+            throw;
+        }
+        graph().number_read_nodes();
         names_.reset();
+        front_ = {};
+        launches_ = {};
         set_nodes_read();
     }
     void read_edges() override {
@@ -138,12 +161,7 @@ void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_nati
 }
 
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {
-    if (front.size() < 2) return; // a single one is the latest node
-    const NodeIndices indices(nodes);
-    std::vector<std::uint32_t> numbers;
-    for (const cudaGraphNode_t node : front)
-        if (const std::uint32_t number = indices.find(nodes, node); number != none) numbers.push_back(number);
-    edges.note_front(nodes.size(), std::move(numbers));
+    note_front(edges, nodes.size(), numbers_of(nodes, front));
 }
 
 /// Records that a captured kernel declares to wait. CUDA does not report it for nodes.
@@ -158,7 +176,7 @@ void note_wait(GraphState& graph, std::uint32_t index) {
     graph.special().waits = true;
 }
 
-void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
+void note_launches(GraphState& graph, std::span<const CapturedLaunch> launches) {
     DeclaredAccesses& declared = graph.initial_accesses();
     for (const CapturedLaunch& launch : launches) {
         const std::uint32_t index = graph.find_native(launch.node);

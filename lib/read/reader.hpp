@@ -29,7 +29,7 @@ void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_nati
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front);
 
 /// Records the launches of captured nodes of `graph`.
-void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches);
+void note_launches(GraphState& graph, std::span<const CapturedLaunch> launches);
 
 /// Makes a built graph that owns `native`, a captured graph. Its nodes are described when first needed. `front` is the
 /// stream's front at the end of the capture.

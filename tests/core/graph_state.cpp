@@ -78,7 +78,8 @@ class TwoNodes : public cudag::detail::Unread {
             read.records.push_back({NodeKind::empty, {}, {}, {}});
         }
         set_nodes_read();
-        graph().append_all(std::move(read));
+        graph().append(std::move(read));
+        graph().number_read_nodes();
     }
     void read_edges() override {
         set_edges_read();

@@ -1,4 +1,5 @@
-// A call that fails while a captured node is read is no end of its list of parameters.
+// A call or an allocation that fails while captured nodes are read.
+#include "allocation_faults.hpp"
 #include "kernels.hpp"
 
 #include <cudag/cudag.hpp>
@@ -32,5 +33,28 @@ TEST_CASE("a captured node that could not be read is read as a whole the next ti
         stream.synchronize();
         CHECK(x[0] == 11);
         if (!reached) return;
+    }
+}
+
+TEST_CASE("nodes of a capture are read once, whatever allocation fails before", "[unit][faults]") {
+    const cudag::PinnedBuffer<int> x(1);
+    const cudag::PinnedBuffer<int> y(1);
+    const cudag::Stream stream;
+    const cudag::Stream other;
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        const cudag::Graph graph = cudag::capture(stream, [&](cudag::StreamCapture& c) {
+            c.fork(other);
+            for (int i = 0; i < 3; ++i) {
+                cudag::launch(stream, {}, multiply_add, x.data(), x.data(), 1, i);
+                cudag::launch(other, {}, multiply_add, y.data(), y.data(), 1, i);
+            }
+            c.join(other);
+        });
+        const auto failed = fails_without_allocation(n, [&] { static_cast<void>(graph.nodes()); });
+        CHECK(graph.nodes().size() == 6);
+        CHECK(graph.find(multiply_add).size() == 6);
+        CHECK(graph.races().empty());
+        if (!failed) return;
     }
 }
