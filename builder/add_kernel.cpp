@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,8 +73,10 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     graph.reserve_node(effects);
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
     CUDA_KERNEL_NODE_PARAMS bare;
+    std::optional<Subject> named; // in case CUDA refuses an attribute of the new node
     if (attributes != nullptr) [[unlikely]] {
-        if (graph.special().memory) try_attributes(native, *attributes, symbol, subject());
+        named.emplace(subject());
+        if (graph.special().memory) try_attributes(native, *attributes, symbol, Subject(*named));
         bare = without_attributes(native, *attributes);
     }
     cudaGraphNode_t node = nullptr;
@@ -83,7 +86,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
         raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver,
                                  config_of(*call.config), symbol);
     if (attributes != nullptr) [[unlikely]] {
-        set_attributes(node, native, *attributes, symbol, subject());
+        set_attributes(node, native, *attributes, symbol, *std::move(named));
         if (attributes->device_updatable) graph.special().device_updatable = true;
         graph.special().waits = graph.special().waits || attributes->waits_for_previous;
     }

@@ -81,19 +81,19 @@ CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch
 
 void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
                     const void* symbol, Subject&& subject) {
-    for (const cudaLaunchAttribute& attribute : NativeAttributes(config, LaunchUse::node)) {
-        const cudaError_t status = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
-        if (status == cudaSuccess) continue;
-        CallFailure failure =
-            describe_failure(status, "cudaGraphKernelNodeSetAttribute", std::move(subject), Api::runtime);
+    try {
+        for (const cudaLaunchAttribute& attribute : NativeAttributes(config, LaunchUse::node))
+            if (const cudaError_t status = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
+                status != cudaSuccess)
+                raise_call<GraphError>(status, "cudaGraphKernelNodeSetAttribute", std::move(subject));
+        if (is_given(config.shared_memory_mode) == 0) return;
+        const cudaError_t status = to_runtime(driver().graph_kernel_node_set_params(node, &launch));
+        if (status == cudaSuccess) return;
+        raise_launch<GraphError>(status, "cuGraphKernelNodeSetParams", std::move(subject), Api::driver, config, symbol);
+    } catch (...) {
         ignore(cudaGraphDestroyNode(node));
-        throw GraphError(status, failure.text, std::move(failure.details));
+        throw;
     }
-    if (is_given(config.shared_memory_mode) == 0) return;
-    const cudaError_t status = to_runtime(driver().graph_kernel_node_set_params(node, &launch));
-    if (status == cudaSuccess) return;
-    ignore(cudaGraphDestroyNode(node));
-    raise_launch<GraphError>(status, "cuGraphKernelNodeSetParams", std::move(subject), Api::driver, config, symbol);
 }
 
 void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, const void* symbol,

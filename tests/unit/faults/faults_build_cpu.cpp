@@ -1,6 +1,7 @@
 // Every runtime call that fails while a graph is built, cloned, adopted or instantiated.
 #include <sys/mman.h>
 
+#include "allocation_faults.hpp"
 #include "cuda_edges.hpp"
 #include "faults.hpp"
 #include "live_counts.hpp"
@@ -123,6 +124,25 @@ TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][fau
     std::size_t native_count = 0;
     REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &native_count) == cudaSuccess);
     CHECK(native_count == count);
+}
+
+TEST_CASE("a kernel node with attributes for which there is no memory is not in the graph", "[unit][faults]") {
+    warm_up();
+    const cudag::DeviceBuffer<int> x(4);
+    const cudag::LaunchConfig config{.grid = 4, .cluster = 2, .priority = -1};
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        cudag::GraphBuilder builder({.races = cudag::Races::allowed});
+        const auto failed =
+            fails_without_allocation(n, [&] { static_cast<void>(builder.kernel(config, multiply_add, x, x, 4, 1)); });
+        const std::size_t count = failed && *failed ? 0 : 1;
+        const cudag::Graph graph = std::move(builder).build();
+        CHECK(graph.node_count() == count);
+        std::size_t native_count = 0;
+        REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &native_count) == cudaSuccess);
+        CHECK(native_count == count);
+        if (!failed) return;
+    }
 }
 
 TEST_CASE("an attribute that CUDA refuses leaves no node in a graph with allocations, of which CUDA removes none",
