@@ -174,7 +174,11 @@ CUDART_CPU_API void cudart_cpu_forget_declarations(cudaGraphExec_t exec) {
     static_cast<void>(graph_api("cudart_cpu_forget_declarations", [&] { exec_of(exec).forget_declarations(); }));
 }
 
+// No call of CUDA's: it leaves no error. If there is no memory for it, the launch is not checked.
 CUDART_CPU_API void cudart_cpu_declare_wait(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name) {
-    static_cast<void>(graph_api("cudart_cpu_declare_wait",
-                                [&] { exec_of(exec).declare_wait(node, std::make_shared<const std::string>(name)); }));
+    try {
+        under_graph_lock([&] { exec_of(exec).declare_wait(node, std::make_shared<const std::string>(name)); });
+    } catch (...) {
+        return;
+    }
 }
