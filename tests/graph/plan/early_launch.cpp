@@ -293,7 +293,7 @@ TEST_CASE("a declared wait orders nothing by itself", "[builder][races][early]")
     CHECK(graph.races().empty());
 }
 
-TEST_CASE("a kernel of PTX text that declares a wait and has none is refused by name", "[library][early]") {
+TEST_CASE("a kernel of PTX text that declares a wait and has none is refused by name", "[plan][early]") {
     const auto cells = device({0});
     static_cast<void>(load_library());
     std::string text = library_text;
