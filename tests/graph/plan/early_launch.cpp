@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda_version.hpp"
 #include "functions.hpp"
 #include "native.hpp"
 #include "waiting_kernels.hpp"
@@ -154,7 +155,7 @@ TEST_CASE("kernels start early in graphs inside graphs, in clones and in inferre
     int* const p = cells.data();
     SECTION("a child") {
         GraphBuilder b;
-        b.child(line(p, 2));
+        add_child(b, line(p, 2));
         const Graph graph = std::move(b).build();
         Exec exec = graph.instantiate();
         CHECK(exec.plan().early_edges() == 2);

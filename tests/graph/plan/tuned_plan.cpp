@@ -1,6 +1,7 @@
 // TunedPlan: the choice of tune, as a text for later processes.
 #include <cudag/format.hpp>
 
+#include "cuda_version.hpp"
 #include "plan_graphs.hpp"
 
 #include <string>
@@ -163,7 +164,7 @@ TEST_CASE("a saved plan refuses as many nodes of other kinds, and other edges", 
 TEST_CASE("the structure of a saved plan includes the graphs inside", "[child][tune]") {
     const auto around = [](std::size_t width) {
         GraphBuilder b;
-        b.child(Sums(width).graph());
+        add_child(b, Sums(width).graph());
         return std::move(b).build();
     };
     const TunedPlan plan = tuned_by(around(4), {}).plan;
