@@ -415,11 +415,11 @@ TEST_CASE("a disabled kernel keeps the order that its programmatic edges give", 
     REQUIRE_CUDA(add(graph, writer, middle, &triggered));
     REQUIRE_CUDA(add(graph, middle, reader, &triggered));
     const Exec exec(graph);
-    const cudaGraphNode_t disabled = GENERATE_COPY(middle, reader);
-    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, disabled, 0));
+    const bool runs_reader = GENERATE(false, true);
+    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, runs_reader ? middle : reader, 0));
     for (int i = 0; i < 50; ++i) {
         data.write({0, 0, 0});
         exec.run(stream);
-        REQUIRE(data.read() == std::vector{5, disabled == middle ? 15 : 0, 105});
+        REQUIRE(data.read() == std::vector{5, runs_reader ? 15 : 0, 105});
     }
 }
