@@ -333,3 +333,14 @@ void memset_value(cudag::GraphBuilder& builder, const cudag::DeviceBuffer<float>
     builder.memset(floats, 1.0f);
 #endif
 }
+
+// A fill with the value of a DynamicParam.
+void memset_dynamic(cudag::GraphBuilder& builder, const cudag::DeviceBuffer<float>& floats,
+                    const cudag::DynamicParam<float>& value) {
+#if CUDAG_MISTAKE ==                                                                                                   \
+    53 // expect-error: cudag: a fill follows no DynamicParam; fill with its present value: param.value()
+    builder.memset(floats, value);
+#else
+    builder.memset(floats, value.value());
+#endif
+}

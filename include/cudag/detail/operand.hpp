@@ -187,6 +187,8 @@ SetParams set_elements(Element* data, std::size_t size, const Value& value, Call
     static_assert(OnSide == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
     static_assert(!std::is_const_v<Element>, "cudag: the destination of a memset is const");
     static_assert(std::is_trivially_copyable_v<Element>, "cudag: memset needs trivially copyable elements");
+    static_assert(!is_dynamic_param<Value>,
+                  "cudag: a fill follows no DynamicParam; fill with its present value: param.value()");
     static_assert(KernelArgument<Value, Element>,
                   "cudag: memset value cannot become the element type; see the types below");
     if constexpr (KernelArgument<Value, Element> && std::is_trivially_copyable_v<Element>) {
