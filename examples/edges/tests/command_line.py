@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Runs `edges` as a user does: command_line.py PROGRAM [test]... checks what it prints, writes and refuses."""
 import os
-import pty
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "program"))
+from terminal import shown_on_terminal  # noqa: E402
 
 PROGRAM = str(Path(sys.argv.pop(1)).resolve())
 
@@ -160,11 +162,7 @@ class Runs(CommandLine):
             self.assertEqual(picture.stdout.count('class="edge"'), 13)
 
     def test_progress_is_shown_on_a_terminal(self):
-        terminal, its_end = pty.openpty()
-        subprocess.run([PROGRAM, "--frames", "2", "--size", "8x8"], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
-        os.close(its_end)
-        self.assertIn(b"\rframe 2 of 2", os.read(terminal, 4096))
-        os.close(terminal)
+        self.assertIn(b"\rframe 2 of 2", shown_on_terminal(PROGRAM, "--frames", "2", "--size", "8x8"))
 
 
 class NoDevice(CommandLine):

@@ -1,33 +1,20 @@
 #!/usr/bin/env python3
 """Runs `jacobi` as a user does: command_line.py PROGRAM [test]... checks what it prints and refuses."""
 import os
-import pty
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "program"))
+from terminal import shown_on_terminal  # noqa: E402
+
 PROGRAM = str(Path(sys.argv.pop(1)).resolve())
 
 
 def jacobi(*arguments):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
-
-
-def shown_on_terminal(*arguments):
-    """What the program writes to stderr if that is a terminal."""
-    terminal, its_end = pty.openpty()
-    subprocess.run([PROGRAM, *arguments], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
-    os.close(its_end)
-    shown = b""
-    try:
-        while piece := os.read(terminal, 4096):
-            shown += piece
-    except OSError: # the end of a terminal
-        pass
-    os.close(terminal)
-    return shown
 
 
 class Refusals(unittest.TestCase):
@@ -78,7 +65,7 @@ class Runs(unittest.TestCase):
             self.assertIn("sweeps\\nwhile", file.read_text())
 
     def test_progress_on_a_terminal(self):
-        shown = shown_on_terminal("--side", "8", "--repeat", "2")
+        shown = shown_on_terminal(PROGRAM, "--side", "8", "--repeat", "2")
         self.assertIn(b"\rloop on the host, run 3 of 3", shown)
         self.assertIn(b"\rloop on the device, run 3 of 3", shown)
 

@@ -1,33 +1,20 @@
 #!/usr/bin/env python3
 """Runs `photo` as a user does: command_line.py PROGRAM [test]... checks what it prints, writes and refuses."""
 import os
-import pty
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "program"))
+from terminal import shown_on_terminal  # noqa: E402
+
 PROGRAM = str(Path(sys.argv.pop(1)).resolve())
 
 
 def photo(*arguments):
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
-
-
-def shown_on_terminal(*arguments):
-    """What the program writes to stderr if that is a terminal."""
-    terminal, its_end = pty.openpty()
-    subprocess.run([PROGRAM, *arguments], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
-    os.close(its_end)
-    shown = b""
-    try:
-        while piece := os.read(terminal, 4096):
-            shown += piece
-    except OSError: # the end of a terminal
-        pass
-    os.close(terminal)
-    return shown
 
 
 class WithFolder(unittest.TestCase):
@@ -99,7 +86,7 @@ class Runs(WithFolder):
         self.assertEqual(written, b"P6\n2 2\n255\n" + bytes([0] * 3 + [85] * 3 + [170] * 3 + [255] * 3))
 
     def test_progress_on_a_terminal(self):
-        self.assertIn(b"\rpicture 3 of 3", shown_on_terminal("--generate", "3"))
+        self.assertIn(b"\rpicture 3 of 3", shown_on_terminal(PROGRAM, "--generate", "3"))
 
     def test_picture_of_the_graph(self):
         self.assertEqual(photo("--generate", 1, "--dot", self.folder / "photo.dot").returncode, 0)
