@@ -29,19 +29,24 @@ std::vector<std::pair<int, int>> edges_of(cudaGraph_t graph, const std::map<cuda
     return edges;
 }
 
+/// Four kernels on device 0 and four fills on device 1, without edges; notes their devices.
+cudag::Graph four_nodes_each(const cudag::DeviceBuffer<int>& cells, std::map<cudaGraphNode_t, int>& device_of) {
+    cudag::GraphBuilder b;
+    cudag::GraphBuilder second = b.on(1);
+    for (std::size_t i = 0; i < 4; ++i) {
+        device_of[b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1).native()] = 0;
+        device_of[second.memset(cells.span().subspan(4 + i, 1), 1).native()] = 1;
+    }
+    return std::move(b).build();
+}
+
 } // namespace
 
 TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", "[unit][device][plan]") {
     const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(8);
-    cudag::GraphBuilder b;
-    cudag::GraphBuilder second = b.on(1);
     std::map<cudaGraphNode_t, int> device_of;
-    for (std::size_t i = 0; i < 4; ++i) {
-        device_of[b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1).native()] = 0;
-        device_of[second.memset(cells.span().subspan(4 + i, 1), 1).native()] = 1;
-    }
-    const cudag::Graph graph = std::move(b).build();
+    const cudag::Graph graph = four_nodes_each(cells, device_of);
     const cudag::Exec exec = graph.instantiate({.plan = {.lanes = 2}});
     CHECK(exec.plan().lanes() == 2);
     const auto edges = edges_of(graph.native(), device_of);
@@ -57,14 +62,8 @@ TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", 
 TEST_CASE("tune lays the lanes of its plans by device", "[unit][device][tune]") {
     const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(8);
-    cudag::GraphBuilder b;
-    cudag::GraphBuilder second = b.on(1);
     std::map<cudaGraphNode_t, int> device_of;
-    for (std::size_t i = 0; i < 4; ++i) {
-        device_of[b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1).native()] = 0;
-        device_of[second.memset(cells.span().subspan(4 + i, 1), 1).native()] = 1;
-    }
-    const cudag::Graph graph = std::move(b).build();
+    const cudag::Graph graph = four_nodes_each(cells, device_of);
     std::vector<std::size_t> edges;
     const cudag::Stream stream;
     for (const unsigned lanes : {1U, 2U, 3U}) {
