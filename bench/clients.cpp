@@ -277,8 +277,8 @@ void add_changes(std::vector<Comparison>& rows, int repeat) {
         rows.push_back(std::move(*row));
 }
 
-/// A graph whose first kernels use one of two buffers, and whose last ones use the other one. The buffers take turns:
-/// in two Execs, or in one that is given both by `bind`.
+/// A graph of kernels over two buffers: one for the first kernels, the other for the last. The buffers take turns: in
+/// two Execs, or by `bind` in one.
 class Alternation {
   public:
     Alternation() {

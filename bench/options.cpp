@@ -34,7 +34,7 @@ struct Option {
     bool repeats = false;
 };
 
-/// `options` holds the defaults, and then what is taken.
+/// Lists all options. Parsing writes to `options`, which holds the defaults.
 std::vector<Option> options_of(Options& options) {
     const auto one_more = [](std::vector<int>& list, std::string name, int least) {
         return [&list, name = std::move(name), least, first = true](const char* value) mutable {

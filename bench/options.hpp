@@ -34,7 +34,7 @@ struct UsageError : std::runtime_error {
 /// `--shapes N`, `--seed N` and `--quick` that have a default. Throws UsageError for anything else.
 [[nodiscard]] Options parse(int argc, char** argv, Options defaults);
 
-/// Calls `run(options)`, which says whether all goals were met; prints errors and returns the program's exit code.
+/// Calls `run(options)`; its result is true if all goals were met. Prints errors and returns the program's exit code.
 int run_benchmark(int argc, char** argv, const Options& defaults, bool (*run)(const Options& options));
 
 } // namespace bench

@@ -1,4 +1,4 @@
-// The loops of a graph: their ends, and the kernels that set their conditions.
+// The loops of a graph: the kernels with their conditions, which end them.
 #include "loops.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -152,7 +152,7 @@ std::vector<bool> followed_nodes(const GraphState& graph) {
     const EdgeGroups incoming(graph.nodes().size(), edges, &EdgeRecord::to);
     const auto is_empty = [&](std::uint32_t node) { return graph.nodes()[node].kind == NodeKind::empty; };
     std::vector<bool> followed(graph.nodes().size());
-    std::vector<std::uint32_t> waiting; // empty nodes whose predecessors are still to be marked
+    std::vector<std::uint32_t> waiting; // empty nodes with unmarked predecessors
     const auto follow = [&](std::uint32_t node) {
         if (!followed[node] && is_empty(node)) waiting.push_back(node);
         followed[node] = true;

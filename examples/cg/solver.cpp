@@ -60,7 +60,7 @@ cudag::Graph build(const Fields& f) {
 }
 // graph ends
 
-/// The right side goes where the last solution is.
+/// Puts the right side into the host memory, over the last solution.
 void prepare(const Fields& f) {
     const std::vector<double> right = right_side(f.problem);
     std::copy(right.begin(), right.end(), f.host.begin());

@@ -54,7 +54,7 @@ Size parse_size(std::string_view text) {
 Options parse_options(const std::vector<std::string>& all) {
     Options options;
     example::Arguments arguments(all);
-    std::string for_generated_frames; // the last option given that means nothing for files
+    std::string for_generated_frames; // the last given option without a meaning for files
     while (arguments.next()) {
         if (arguments.is("--frames")) {
             options.frames = static_cast<std::size_t>(arguments.number(1, max_frames));

@@ -165,7 +165,7 @@ void loops() {
                 c.step("halve", [&](cudaStream_t s) { enqueue_scale(s, 0.5f, x); });
             });
             if (exec)
-                exec->update_or_instantiate(graph); // exec->update_counts() tells how often it was which
+                exec->update_or_instantiate(graph); // exec->update_counts() counts both outcomes
             else
                 exec = graph.instantiate();
             exec->launch(stream);
