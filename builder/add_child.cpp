@@ -26,16 +26,16 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
         subject.labels.emplace_back(node.record().label);
         refuse(fmt::format("its graph has {}; {}", node.describe(), reason), std::move(subject), cudaErrorNotSupported);
     };
-    inner.require_root("child");
+    require_root(inner, "child");
     if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_child))
         refuse_for(node, fmt::format("CUDA allows no {}s in a child graph: write them into the outer graph",
                                      node.record().kind));
-    if (!graph.is_in_body()) return;
+    if (!graph.tree().is_in_body()) return;
     if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_body))
         refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.record().kind, describe_place(graph)));
     const char* reason = nullptr;
     const auto is_no_body_copy = [&](const GraphState& g, std::uint32_t i) {
-        reason = why_not_in_body(g.params(i));
+        reason = why_not_in_body(g.records().params(i));
         return reason != nullptr;
     };
     if (const NodePlace node = find_node(inner, is_no_body_copy))
@@ -58,7 +58,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
                            node.describe()),
                new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
     source.complete_native();
-    source.read_all();
+    read_all(source);
     graph.reserve_node();
 
     const WithoutUserObjects plain(source);
@@ -73,7 +73,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
         const auto inner = std::make_shared<GraphState>(native, source);
         inner->give_up_native();
         graph.reserve_nested(*inner);
-        graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
+        graph.attach(inner, GraphIdentity::index_unchecked(handle), Place::child);
         inner->replace_natives(natives_in(*inner, inner->native()));
     } catch (...) {
         graph.remove_last();
@@ -88,7 +88,7 @@ Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, con
     if (inner->is_borrowed())
         refuse("its graph is a view, which owns no CUDA graph to move; pass it without std::move: it is cloned",
                new_node_subject(NodeKind::child, where));
-    if (inner->has_exec())
+    if (inner->execs().any())
         refuse(
             "an Exec of its graph is alive, and CUDA runs a graph inside another one only; destroy the Exec first, or "
             "pass the graph without std::move: it is cloned",
@@ -105,7 +105,7 @@ Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, con
     if (status != cudaSuccess)
         raise_call<GraphError>(status, "cudaGraphAddNode", new_node_subject(NodeKind::child, where));
     const Node handle = graph.append(node, {NodeKind::child, std::monostate(), {}, where});
-    graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
+    graph.attach(inner, GraphIdentity::index_unchecked(handle), Place::child);
     return handle;
 }
 

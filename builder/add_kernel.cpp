@@ -25,7 +25,7 @@ namespace {
 /// Copies the arguments of `call` into the graph's arena; `attributes` must be there already.
 const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function,
                               const LaunchConfig* attributes) {
-    auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
+    auto* memory = graph.records().memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
     std::byte* values = memory + sizeof(KernelParams);
     copy_values(call, values);
     auto* const kernel = call.function != nullptr ? reinterpret_cast<CUkernel>(call.function->kernel) : nullptr;
@@ -49,9 +49,9 @@ const KernelSignature* own_signature(GraphState& graph, const KernelSignature& s
     const auto found = std::find_if(known.begin(), known.end(),
                                     [&](const KernelSignature* own) { return same_layout(*own, signature); });
     if (found != known.end()) return *found;
-    auto* parameters = graph.memory().allocate<Parameter>(signature.count);
+    auto* parameters = graph.records().memory().allocate<Parameter>(signature.count);
     std::copy_n(signature.parameters, signature.count, parameters);
-    known.push_back(graph.memory().store(KernelSignature{parameters, signature.count, signature.bytes}));
+    known.push_back(graph.records().memory().store(KernelSignature{parameters, signature.count, signature.bytes}));
     return known.back();
 }
 
@@ -67,7 +67,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     if (attributes != nullptr) [[unlikely]] {
         require_attributes(*attributes, symbol, LaunchUse::node, subject);
         require_wait<GraphError>(call, *attributes, subject);
-        attributes = graph.memory().store(*attributes);
+        attributes = graph.records().memory().store(*attributes);
     }
     const KernelParams* params = copy_call(graph, call, function, attributes);
     graph.reserve_node(effects);
@@ -76,7 +76,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     std::optional<Subject> named; // in case CUDA refuses an attribute of the new node
     if (attributes != nullptr) [[unlikely]] {
         named.emplace(subject());
-        if (graph.special().memory) try_attributes(native, *attributes, symbol, Subject(*named));
+        if (graph.records().special().memory) try_attributes(native, *attributes, symbol, Subject(*named));
         bare = without_attributes(native, *attributes);
     }
     cudaGraphNode_t node = nullptr;
@@ -87,8 +87,8 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
                                  config_of(*call.config), symbol);
     if (attributes != nullptr) [[unlikely]] {
         set_attributes(node, native, *attributes, symbol, *std::move(named));
-        if (attributes->device_updatable) graph.special().device_updatable = true;
-        graph.special().waits = graph.special().waits || attributes->waits_for_previous;
+        if (attributes->device_updatable) graph.records().special().device_updatable = true;
+        graph.records().special().waits = graph.records().special().waits || attributes->waits_for_previous;
     }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(effects));
 }

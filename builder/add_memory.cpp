@@ -64,7 +64,7 @@ MemoryPlace place_of(const AllocOptions& options, const MakeSubject& subject) {
 std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<Node>& after) {
     std::vector<std::uint32_t> indices;
     for (const Node& node : after) {
-        const std::uint32_t index = graph.index_of(node, "alloc");
+        const std::uint32_t index = index_of(graph, node, "alloc");
         if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
     }
     return indices;
@@ -74,7 +74,8 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
 [[noreturn]] void refuse_second_free(const GraphState& graph, const GraphState& owner, std::uint32_t alloc,
                                      const GraphState& freeing, std::uint32_t free, const SourceLocation& where) {
     Subject subject = new_node_subject(NodeKind::free, where);
-    subject.labels = {std::string(owner.nodes()[alloc].label), std::string(freeing.nodes()[free].label)};
+    subject.labels = {std::string(owner.records().nodes()[alloc].label),
+                      std::string(freeing.records().nodes()[free].label)};
     refuse(fmt::format("the memory of {} is freed already by {}{}; free it once", describe_node(owner, alloc),
                        describe_node(freeing, free), &graph == &freeing ? "" : ", in another graph"),
            std::move(subject));
@@ -82,9 +83,9 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
 
 /// Returns the other graph with a free node for `memory`, if this node still exists; else null.
 const GraphState* freeing_graph(const GraphAllocation& memory) {
-    return memory.freed_elsewhere == Node() || !GraphState::is_alive(memory.freed_elsewhere)
+    return memory.freed_elsewhere == Node() || !GraphIdentity::is_alive(memory.freed_elsewhere)
                ? nullptr
-               : &GraphState::of(memory.freed_elsewhere);
+               : &GraphIdentity::of(memory.freed_elsewhere);
 }
 
 Node append_free(GraphState& graph, void* address, const SourceLocation& where) {
@@ -93,13 +94,14 @@ Node append_free(GraphState& graph, void* address, const SourceLocation& where) 
 
 /// Frees memory that another graph allocates.
 Node free_foreign(GraphState& graph, GraphState& owner, std::uint32_t alloc, const SourceLocation& where) {
-    GraphAllocation& memory = owner.allocations().of_node(alloc);
+    GraphAllocation& memory = owner.records().allocations().of_node(alloc);
     if (memory.free) refuse_second_free(graph, owner, alloc, owner, *memory.free, where);
-    if (const GraphAllocation* known = graph.allocations().find_foreign(memory.address); known != nullptr)
+    if (const GraphAllocation* known = graph.records().allocations().find_foreign(memory.address); known != nullptr)
         refuse_second_free(graph, owner, alloc, graph, *known->free, where);
-    graph.allocations().reserve();
+    graph.records().allocations().reserve();
     const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
-    graph.allocations().add({memory.address, memory.bytes, std::nullopt, GraphState::index_unchecked(node)});
+    graph.records().allocations().add(
+        {memory.address, memory.bytes, std::nullopt, GraphIdentity::index_unchecked(node)});
     memory.freed_elsewhere = node;
     return node;
 }
@@ -107,10 +109,10 @@ Node free_foreign(GraphState& graph, GraphState& owner, std::uint32_t alloc, con
 Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& where) {
     if (memory.free) refuse_second_free(graph, graph, *memory.alloc, graph, *memory.free, where);
     if (const GraphState* other = freeing_graph(memory); other != nullptr)
-        refuse_second_free(graph, graph, *memory.alloc, *other, GraphState::index_unchecked(memory.freed_elsewhere),
+        refuse_second_free(graph, graph, *memory.alloc, *other, GraphIdentity::index_unchecked(memory.freed_elsewhere),
                            where);
     const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
-    memory.free = GraphState::index_unchecked(node);
+    memory.free = GraphIdentity::index_unchecked(node);
     return node;
 }
 
@@ -118,11 +120,12 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 
 void require_unfreed(const GraphState& graph, const MemoryRegion& region, AccessMode mode, NodeKind kind,
                      const SourceLocation& where) {
-    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), region, mode, kind, where);
-    const GraphAllocation* freed = graph.allocations().find(region.begin);
+    if (graph.tree().parent() != nullptr) require_unfreed(*graph.tree().parent(), region, mode, kind, where);
+    const GraphAllocation* freed = graph.records().allocations().find(region.begin);
     if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
-    subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
+    subject.labels = {std::string(graph.records().nodes()[*freed->alloc].label),
+                      std::string(graph.records().nodes()[*freed->free].label)};
     refuse(fmt::format("the {} is memory of {}, which CUDA no longer gives to copies and fills once {} is made; call "
                        "free() after this",
                        mode == AccessMode::write ? "destination" : "source", describe_node(graph, *freed->alloc),
@@ -131,8 +134,9 @@ void require_unfreed(const GraphState& graph, const MemoryRegion& region, Access
 }
 
 Allocation allocation_of(const Node& alloc) {
-    const GraphState& graph = GraphState::of(alloc);
-    const auto* params = std::get<const AllocParams*>(graph.nodes()[GraphState::index_unchecked(alloc)].params);
+    const GraphState& graph = GraphIdentity::of(alloc);
+    const auto* params =
+        std::get<const AllocParams*>(graph.records().nodes()[GraphIdentity::index_unchecked(alloc)].params);
     return {params->address, params->bytes};
 }
 
@@ -149,40 +153,41 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const std::vector<std::uint32_t> from = ancestors(graph, options.after);
     if (!from.empty()) {
         settle_edges(graph, "alloc");
-        graph.edge_lists().write_needed(graph.native(), graph.natives()); // CUDA seeks memory to reuse along them
+        graph.edge_lists().write_needed(graph.native(),
+                                        graph.records().natives()); // CUDA seeks memory to reuse along them
     }
     graph.reserve_node();
     graph.edge_lists().reserve_native(from.size());
-    graph.allocations().reserve();
-    auto* params = graph.memory().allocate<AllocParams>(1);
+    graph.records().allocations().reserve();
+    auto* params = graph.records().memory().allocate<AllocParams>(1);
 
     std::vector<cudaGraphNode_t> natives;
     for (const std::uint32_t index : from)
-        natives.push_back(graph.natives()[index]);
+        natives.push_back(graph.records().natives()[index]);
     cudaGraphNode_t node = nullptr;
     const NewAllocation wanted{bytes, options.max_pool_bytes, place.device, place.peers, natives};
     AllocParams made{};
     if (const NativeResult added = add_native(node, graph.native(), wanted, made); added.status != cudaSuccess) {
-        graph.special().memory = true; // CUDA then treats the graph as one with memory nodes (driver 580)
+        graph.records().special().memory = true; // CUDA then treats the graph as one with memory nodes (driver 580)
         Subject failed = subject();
         failed.text += fmt::format(": {} bytes on device {}", bytes, place.device);
         raise_call<GraphError>(added.status, added.operation, std::move(failed));
     }
     new (params) AllocParams(made);
     const Node alloc = graph.append(node, {NodeKind::alloc, params, {}, where});
-    const std::uint32_t index = GraphState::index_unchecked(alloc);
+    const std::uint32_t index = GraphIdentity::index_unchecked(alloc);
     for (const std::uint32_t before : from)
         graph.edge_lists().add_native(before, index);
-    graph.allocations().add({reinterpret_cast<std::uintptr_t>(made.address), made.bytes, index});
+    graph.records().allocations().add({reinterpret_cast<std::uintptr_t>(made.address), made.bytes, index});
     return alloc;
 }
 
 Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where) {
     require_allowed(graph, NodeKind::free, where);
-    GraphState& owner = GraphState::of(alloc);
-    const std::uint32_t index = GraphState::index_unchecked(alloc);
+    GraphState& owner = GraphIdentity::of(alloc);
+    const std::uint32_t index = GraphIdentity::index_unchecked(alloc);
     if (&owner != &graph) return free_foreign(graph, owner, index, where);
-    return free_own(graph, graph.allocations().of_node(index), where);
+    return free_own(graph, graph.records().allocations().of_node(index), where);
 }
 
 Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where) {
@@ -190,7 +195,7 @@ Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& 
     const auto subject = [&] { return new_node_subject(NodeKind::free, where); };
     if (range.bytes == 0) refuse("a span of 0 elements; free what alloc() returned", subject());
     const auto begin = reinterpret_cast<std::uintptr_t>(range.address);
-    const GraphAllocation* found = graph.allocations().find(begin);
+    const GraphAllocation* found = graph.records().allocations().find(begin);
     if (found == nullptr)
         refuse(fmt::format("no alloc node of this graph has memory at {}; free what alloc() returned, by its handle if "
                            "it is another graph's",
@@ -198,12 +203,12 @@ Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& 
                subject());
     if (begin != found->address || range.bytes != found->bytes) {
         Subject wrong = subject();
-        wrong.labels.emplace_back(graph.nodes()[*found->alloc].label);
+        wrong.labels.emplace_back(graph.records().nodes()[*found->alloc].label);
         refuse(fmt::format("the span is {} bytes from byte {} of the {} bytes of {}; memory is freed as a whole",
                            range.bytes, begin - found->address, found->bytes, describe_node(graph, *found->alloc)),
                std::move(wrong));
     }
-    return free_own(graph, graph.allocations().own(*found), where);
+    return free_own(graph, graph.records().allocations().own(*found), where);
 }
 
 } // namespace cudag::detail

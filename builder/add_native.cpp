@@ -24,9 +24,9 @@ void require_describable(NodeKind kind, const SourceLocation& where) {
 }
 
 void require_fit_body(const GraphState& graph) {
-    if (graph.place() != Place::body) return;
-    const auto index = static_cast<std::uint32_t>(graph.nodes().size() - 1);
-    if (const char* reason = why_not_in_body(graph.nodes()[index].params); reason != nullptr)
+    if (graph.tree().place() != Place::body) return;
+    const auto index = static_cast<std::uint32_t>(graph.records().nodes().size() - 1);
+    if (const char* reason = why_not_in_body(graph.records().nodes()[index].params); reason != nullptr)
         refuse(fmt::format("{} takes no such copy: {}", describe_place(graph), reason),
                node_subject(graph, index, "native: "));
 }
@@ -53,7 +53,7 @@ Node add_native(GraphState& graph, cudaGraphNodeParams& params, const SourceLoca
         graph.remove_last();
         throw;
     }
-    return graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1));
+    return graph.identity().handle(static_cast<std::uint32_t>(graph.records().nodes().size() - 1));
 }
 
 } // namespace cudag::detail

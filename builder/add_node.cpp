@@ -31,7 +31,7 @@ Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
     const auto owned = std::make_shared<HostTask>(std::move(task));
     const cudaHostNodeParams params{run_host_task, owned.get()};
     const Node node = add_node(graph, NodeKind::host, params, {.owners = {{0, 0, owned}}}, where);
-    graph.special().host_tasks = true;
+    graph.records().special().host_tasks = true;
     return node;
 }
 
@@ -51,7 +51,7 @@ Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreO
 Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where) {
     require_allowed(graph, NodeKind::empty, where);
     for (std::size_t i = 0; i < count; ++i)
-        static_cast<void>(graph.index_of(from[i], "join"));
+        static_cast<void>(index_of(graph, from[i], "join"));
     graph.edge_lists().logical().reserve(count);
     const auto add = [&](cudaGraphNode_t& node) -> NativeResult {
         return {cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0), "cudaGraphAddEmptyNode"};

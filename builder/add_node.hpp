@@ -30,9 +30,9 @@ Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, Call
 template <class Params>
 NodeParams store_params(GraphState& graph, const Params& params) {
     if constexpr (requires { trailing_bytes(params); })
-        return OwnedParams(graph.memory().resource(), &params).view();
+        return OwnedParams(graph.records().memory().resource(), &params).view();
     else
-        return graph.memory().store(params);
+        return graph.records().memory().store(params);
 }
 
 /// Adds a node described by `params`, of a kind in lib/node. Throws GraphError if the graph cannot take such a node

@@ -10,7 +10,7 @@
 namespace cudag::detail {
 
 void require_body_copy(const GraphState& graph, NodeKind kind, const NodeParams& params, const SourceLocation& where) {
-    if (!graph.is_in_body()) return;
+    if (!graph.tree().is_in_body()) return;
     if (const char* reason = why_not_in_body(params); reason != nullptr)
         refuse(fmt::format("{} takes no such copy: {}", describe_place(graph), reason), new_node_subject(kind, where));
 }

@@ -61,7 +61,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     const std::vector<cudaGraphNode_t> front = state.front();
     records.catch_up(front);
     settle_edges(*graph, "add");
-    const auto first = static_cast<std::uint32_t>(graph->nodes().size());
+    const auto first = static_cast<std::uint32_t>(graph->records().nodes().size());
     const std::size_t first_edge = graph->edges().size();
     const std::size_t natives = records.natives();
     const std::size_t conditions = graph->root().conditions().count();
@@ -73,7 +73,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
             function(builder);
         }
         state.require_active(call);
-        const std::size_t count = graph->nodes().size() - first;
+        const std::size_t count = graph->records().nodes().size() - first;
         if (state.front() != front || state.node_count(call) != natives + count)
             detail::refuse<CaptureError>("work was enqueued into the capture while nodes were added to it: enqueue it "
                                          "before or after",
@@ -107,7 +107,7 @@ Graph StreamCapture::build_written() {
     records.catch_up(front);
     records.name(state_->names());
     note_launches(*graph, state_->launches());
-    note_front(graph->edge_lists(), graph->natives(), front);
+    note_front(graph->edge_lists(), graph->records().natives(), front);
     graph->construction().open_region = nullptr;
     graph->construction().is_captured_into = false;
     graph->construction().options.races = Races::allowed; // as in other captures: their graphs only report races

@@ -52,11 +52,11 @@ void use_conditions_left_over(GraphState& graph) {
             each.abandoned ? *conditions.take_abandoned(each.initial, each.device) : each;
         try {
             const detail::DeviceGuard device(condition.device);
-            detail::NewConditional node(graph, detail::ConditionalKind::if_, graph.condition_value(condition.handle), 1,
-                                        condition.location);
+            detail::NewConditional node(graph, detail::ConditionalKind::if_,
+                                        graph.identity().condition_value(condition.handle), 1, condition.location);
             static_cast<void>(node.open_body(0));
             node.close_body();
-            graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1)).label(by);
+            graph.identity().handle(static_cast<std::uint32_t>(graph.records().nodes().size() - 1)).label(by);
             node.keep();
         } catch (...) {
             conditions.abandon_from(before);
@@ -86,14 +86,14 @@ std::unique_ptr<detail::InferredEdges> infer_edges(GraphState& graph, bool is_vi
 bool may_race_when_inferred(const GraphState& graph) {
     return graph.edge_lists().logical().has_early() || !graph.construction().regions.empty() ||
            std::any_of(graph.nested().begin(), graph.nested().end(), [](const auto& inner) {
-               return inner->place() == detail::Place::body && may_race_when_inferred(*inner);
+               return inner->tree().place() == detail::Place::body && may_race_when_inferred(*inner);
            });
 }
 
 /// Throws GraphError if the graph cannot be built. A view has fewer requirements.
 void check_graph(const GraphState& graph, bool is_view) {
     check_edges(graph, "build");
-    if (!graph.allocations().list().empty()) check_graph_memory(graph);
+    if (!graph.records().allocations().list().empty()) check_graph_memory(graph);
     if (is_view) return;
     if (graph.construction().has_unwanted_nodes)
         detail::refuse("build: a node could not be removed, after a body or a capture threw or by remove(), because "
@@ -146,7 +146,7 @@ GraphState& GraphBuilder::graph() const {
 
 void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     std::erase(owners, nullptr);
-    graph().keep(std::move(owners));
+    keep_owners(graph(), std::move(owners));
 }
 
 GraphBuilder GraphBuilder::on(int device) {
@@ -180,7 +180,7 @@ Graph GraphBuilder::build(SourceLocation location) && {
     }
     end_turns(*state_);
     use_conditions_left_over(*state_);
-    state_->edge_lists().merge(state_->nodes().size());
+    state_->edge_lists().merge(state_->records().nodes().size());
     state_->construction().is_built = true;
     state_->construction().made_at = location;
     built_at_ = location;

@@ -52,15 +52,15 @@ class Loops {
 
   private:
     static bool is_loop(const GraphState& graph, std::uint32_t index) {
-        const auto* conditional = std::get_if<const ConditionalParams*>(&graph.nodes()[index].params);
+        const auto* conditional = std::get_if<const ConditionalParams*>(&graph.records().nodes()[index].params);
         return conditional != nullptr && (*conditional)->kind == ConditionalKind::while_;
     }
 
     void visit(const GraphState& graph) {
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-            const NodeRecord& node = graph.nodes()[i];
-            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(i))) {
-                if (look_at(**kernel)) setters_.push_back(graph.handle(i));
+        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+            const NodeRecord& node = graph.records().nodes()[i];
+            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(i))) {
+                if (look_at(**kernel)) setters_.push_back(graph.identity().handle(i));
             }
             const auto inside = graph.nested_in(i);
             if (inside.empty()) continue;
@@ -129,7 +129,7 @@ class Loops {
 
     /// Whether the arguments of a kernel are unknown.
     static bool is_unknown(const GraphState& graph, std::uint32_t index) {
-        const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index));
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(index));
         return kernel != nullptr && !is_own_kernel(**kernel) &&
                (((*kernel)->symbol == nullptr && (*kernel)->signature->count == 0) || is_device_updatable(**kernel));
     }
@@ -149,9 +149,9 @@ class Loops {
 /// Finds, for each node, whether other nodes than empty ones depend on it.
 std::vector<bool> followed_nodes(const GraphState& graph) {
     const auto& edges = graph.edges();
-    const EdgeGroups incoming(graph.nodes().size(), edges, &EdgeRecord::to);
-    const auto is_empty = [&](std::uint32_t node) { return graph.nodes()[node].kind == NodeKind::empty; };
-    std::vector<bool> followed(graph.nodes().size());
+    const EdgeGroups incoming(graph.records().nodes().size(), edges, &EdgeRecord::to);
+    const auto is_empty = [&](std::uint32_t node) { return graph.records().nodes()[node].kind == NodeKind::empty; };
+    std::vector<bool> followed(graph.records().nodes().size());
     std::vector<std::uint32_t> waiting; // empty nodes with unmarked predecessors
     const auto follow = [&](std::uint32_t node) {
         if (!followed[node] && is_empty(node)) waiting.push_back(node);
@@ -181,18 +181,18 @@ void end_turns(GraphState& root) {
     if (loops.setters().empty() || cuda_version() < since::kernels_from_images) return;
     std::unordered_map<const GraphState*, std::vector<bool>> followed; // without the nodes added here
     for (const Node& setter : loops.setters()) {
-        GraphState& body = GraphState::of(setter);
-        const std::uint32_t index = GraphState::index_unchecked(setter);
-        if (body.place() != Place::body) continue;
+        GraphState& body = GraphIdentity::of(setter);
+        const std::uint32_t index = GraphIdentity::index_unchecked(setter);
+        if (body.tree().place() != Place::body) continue;
         const auto [known, is_new] = followed.try_emplace(&body);
         if (is_new) known->second = followed_nodes(body);
         if (known->second[index]) continue;
-        const DeviceGuard device(body.device());
+        const DeviceGuard device(body.tree().device());
         Edges& edges = body.edge_lists().logical();
         edges.reserve(1);
-        const SourceLocation where = body.record(index).location; // a copy: the list is about to grow
+        const SourceLocation where = body.records().record(index).location; // a copy: the list is about to grow
         add_nothing(body, "end of a turn", where);
-        edges.add_settled(index, static_cast<std::uint32_t>(body.nodes().size()) - 1);
+        edges.add_settled(index, static_cast<std::uint32_t>(body.records().nodes().size()) - 1);
     }
 }
 

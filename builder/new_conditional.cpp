@@ -34,7 +34,7 @@ void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocati
 /// Returns the record of `condition`. Throws GraphError if a new node of `graph` may not test it.
 ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Condition& condition,
                               const SourceLocation& where) {
-    GraphState& root = GraphState::of(condition);
+    GraphState& root = GraphIdentity::of(condition);
     if (&root != &graph.root())
         refuse(fmt::format("the condition belongs to another graph, to {}, while this is {}; builder.condition() makes "
                            "one of this graph",
@@ -52,7 +52,7 @@ ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Con
 
 /// Returns the nodes without incoming edges.
 std::vector<std::uint32_t> roots_of(const GraphState& graph) {
-    std::vector<bool> has_edge(graph.nodes().size());
+    std::vector<bool> has_edge(graph.records().nodes().size());
     for (const EdgeRecord& edge : graph.edges())
         has_edge[edge.to] = true;
     std::vector<std::uint32_t> roots;
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> roots_of(const GraphState& graph) {
 /// Adds a kernel that resets the condition of node `index`, a conditional of `body`, to its initial value; nothing if
 /// it has none.
 std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
-    const NodeRecord node = body.nodes()[index]; // a copy: the list is about to grow
+    const NodeRecord node = body.records().nodes()[index]; // a copy: the list is about to grow
     const auto* params = std::get_if<const ConditionalParams*>(&node.params);
     const ConditionRecord* condition =
         params == nullptr ? nullptr : body.root().conditions().find((*params)->condition);
@@ -76,21 +76,23 @@ std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
 
 /// Whether a graph is a body that runs repeatedly in each run of its root.
 bool is_repeated(const GraphState& graph) {
-    if (graph.parent() == nullptr) return false;
-    const auto* node = std::get_if<const ConditionalParams*>(&graph.parent()->nodes()[graph.parent_node()].params);
-    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.parent());
+    if (graph.tree().parent() == nullptr) return false;
+    const auto* node = std::get_if<const ConditionalParams*>(
+        &graph.tree().parent()->records().nodes()[graph.tree().parent_node()].params);
+    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.tree().parent());
 }
 
 /// Adds kernels to a repeated body that reset the conditions of its conditionals, because CUDA assigns initial values
 /// only once per launch. They precede everything else in the body: values set later by its kernels hold.
 void reset_conditions(GraphState& body) {
     if (!is_repeated(body)) return;
-    const DeviceGuard device(body.device()); // the function that wrote the body may have left another device current
+    const DeviceGuard device(
+        body.tree().device()); // the function that wrote the body may have left another device current
     const std::vector<std::uint32_t> roots = roots_of(body);
-    const auto count = static_cast<std::uint32_t>(body.nodes().size());
+    const auto count = static_cast<std::uint32_t>(body.records().nodes().size());
     std::vector<Node> resets;
     for (std::uint32_t i = 0; i < count; ++i)
-        if (body.nodes()[i].kind == NodeKind::conditional)
+        if (body.records().nodes()[i].kind == NodeKind::conditional)
             if (const auto reset = add_reset(body, i)) resets.push_back(*reset);
     constexpr std::size_t few = 64; // number of edges; above it, all meet in the last reset
     if (resets.size() > 1 && resets.size() * roots.size() > few) {
@@ -99,16 +101,16 @@ void reset_conditions(GraphState& body) {
     }
     if (resets.empty()) return;
     for (const std::uint32_t root : roots)
-        add_edges(body.handle(root), resets.data(), resets.size());
+        add_edges(body.identity().handle(root), resets.data(), resets.size());
 }
 
 /// Frees the conditions tested by node `index` of `graph`, or by nodes inside it, before the node goes.
 void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept {
-    if (const auto* params = std::get_if<const ConditionalParams*>(&graph.record(index).params))
+    if (const auto* params = std::get_if<const ConditionalParams*>(&graph.records().record(index).params))
         if (ConditionRecord* condition = conditions.find((*params)->condition); condition != nullptr)
             condition->user = nullptr;
     for (const auto& inner : graph.nested_in(index))
-        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
             free_conditions(*inner, i, conditions);
 }
 
@@ -117,7 +119,7 @@ void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditi
 NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Condition& condition, std::size_t bodies,
                                const SourceLocation& where)
     : graph_(graph), conditions_before_(graph.root().conditions().count()),
-      index_(static_cast<std::uint32_t>(graph.nodes().size())) {
+      index_(static_cast<std::uint32_t>(graph.records().nodes().size())) {
     require_allowed(graph, NodeKind::conditional, where);
     require_bodies(kind, bodies, where);
     ConditionRecord& record = require_free(graph, kind, condition, where);
@@ -128,7 +130,7 @@ NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Co
                            device, record.device),
                subject_of(kind, where));
     const auto* params =
-        graph.memory().store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
+        graph.records().memory().store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
     graph.reserve_node();
     graph.reserve_nested(bodies);
 
@@ -150,8 +152,7 @@ NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Co
 void NewConditional::add_bodies(cudaGraph_t const* natives, std::size_t count, int device) {
     for (std::size_t i = 0; i < count; ++i) {
         auto body = std::make_shared<GraphState>(natives[i]);
-        body->set_device(device);
-        graph_.attach(std::move(body), index_, Place::body);
+        graph_.attach(std::move(body), index_, Place::body, device);
     }
 }
 
@@ -184,7 +185,7 @@ void NewConditional::close_body() {
             "in a graph with memory nodes; let the exception leave the body",
             {describe_place(*body_)}, cudaErrorNotSupported);
     check_edges(*body_, [this] { return describe_place(*body_); });
-    body_->edge_lists().merge(body_->nodes().size());
+    body_->edge_lists().merge(body_->records().nodes().size());
     reset_conditions(*body_);
     body_->construction().is_built = true;
     graph_.construction().open_body = nullptr;
@@ -192,7 +193,7 @@ void NewConditional::close_body() {
 
 Node NewConditional::keep() noexcept {
     kept_ = true;
-    return graph_.handle(index_);
+    return graph_.identity().handle(index_);
 }
 
 } // namespace cudag::detail

@@ -23,7 +23,7 @@ void refuse_destroyed(const SourceLocation& by) {
 
 void require_open(const GraphState& graph, Subject subject) {
     require_not_destroyed(graph);
-    if (graph.is_orphan())
+    if (graph.identity().is_orphan())
         refuse("this builder wrote a body that has thrown, or whose graph no longer exists; it takes no more nodes",
                std::move(subject));
     if (const GraphState* body = graph.construction().open_body; body != nullptr)
@@ -36,28 +36,28 @@ void require_open(const GraphState& graph, Subject subject) {
                         "add it before or after the capture",
                         *region),
             std::move(subject));
-    if (graph.is_built() && graph.place() == Place::body)
+    if (graph.construction().is_built && graph.tree().place() == Place::body)
         refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
-    if (graph.is_built())
-        refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", graph.made_at()),
+    if (graph.construction().is_built)
+        refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", graph.construction().made_at),
                std::move(subject));
-    if (graph.place() != Place::body) return;
+    if (graph.tree().place() != Place::body) return;
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
-    if (device != graph.device())
+    if (device != graph.tree().device())
         refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
-                           describe_place(graph), graph.device()),
+                           describe_place(graph), graph.tree().device()),
                std::move(subject));
 }
 
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
     Subject subject = new_node_subject(kind, where);
     require_open(graph, subject);
-    if (graph.place() != Place::body) return;
+    if (graph.tree().place() != Place::body) return;
     if (rules_of(kind).allowed_in_body) return;
-    subject.labels.emplace_back(graph.parent()->nodes()[graph.parent_node()].label);
+    subject.labels.emplace_back(graph.tree().parent()->records().nodes()[graph.tree().parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,
-                       describe_node(*graph.parent(), graph.parent_node())),
+                       describe_node(*graph.tree().parent(), graph.tree().parent_node())),
            std::move(subject));
 }
 

@@ -28,8 +28,8 @@ void require_open(const GraphState& graph, Subject subject);
 /// Whether the graph takes nodes of any kind.
 [[nodiscard]] inline bool is_open_root(const GraphState& graph) noexcept {
     const Construction& construction = graph.construction();
-    return graph.place() == Place::root && !construction.is_built && construction.open_body == nullptr &&
-           construction.open_region == nullptr && !graph.is_orphan();
+    return graph.tree().place() == Place::root && !construction.is_built && construction.open_body == nullptr &&
+           construction.open_region == nullptr && !graph.identity().is_orphan();
 }
 
 /// Throws GraphError like `require_allowed`, for a graph that is no open root.

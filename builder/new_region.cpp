@@ -53,13 +53,13 @@ bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
 /// Throws GraphError if `stream` is on another device than the body `graph`. Streams without capture support are
 /// refused later.
 void require_device(const GraphState& graph, cudaStream_t stream, const SourceLocation& where) {
-    if (graph.place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
+    if (graph.tree().place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
     cudaStreamCaptureStatus status{};
     checked<GraphError>(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
     if (status != cudaStreamCaptureStatusNone) return; // a query of its device would break the capture
-    if (const int device = device_of(stream); device != graph.device())
+    if (const int device = device_of(stream); device != graph.tree().device())
         refuse(fmt::format("the stream is of device {}, and {} is on device {}; all its nodes belong there", device,
-                           describe_place(graph), graph.device()),
+                           describe_place(graph), graph.tree().device()),
                subject_of(where));
 }
 
@@ -88,7 +88,7 @@ NewRegion::NewRegion(std::shared_ptr<GraphState> graph, cudaStream_t stream, con
                "before or after it",
                subject_of(where));
     require_device(graph_, stream, where);
-    first_ = static_cast<std::uint32_t>(graph_.nodes().size());
+    first_ = static_cast<std::uint32_t>(graph_.records().nodes().size());
     first_native_ = static_cast<std::uint32_t>(node_count(graph_.native()));
     conditions_before_ = graph_.root().conditions().count();
     auto state = std::make_unique<CaptureState>(stream, options, where, std::move(graph), first_native_);
@@ -230,7 +230,7 @@ bool NewRegion::is_unjoined() const {
 void NewRegion::save() noexcept {
     if (clone_ != nullptr || has_written()) return;
     note_captured();
-    if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
+    if (graph_.tree().parent() != nullptr || !graph_.conditions().all().empty()) return;
     try {
         if (!will_break()) return; // first, because the checks below look at all graphs inside this one
         if (has_memory_nodes(graph_) || has_device_updatable(graph_)) return;
@@ -267,15 +267,15 @@ void NewRegion::remove_captured() noexcept {
 }
 
 void NewRegion::require_fit() const {
-    if (graph_.place() != Place::body) return;
-    const GraphState& outer = *graph_.parent();
-    for (auto i = first_; i < graph_.nodes().size(); ++i) {
-        const NodeRecord& node = graph_.nodes()[i];
+    if (graph_.tree().place() != Place::body) return;
+    const GraphState& outer = *graph_.tree().parent();
+    for (auto i = first_; i < graph_.records().nodes().size(); ++i) {
+        const NodeRecord& node = graph_.records().nodes()[i];
         Subject subject = node_subject(graph_, i, fmt::format("capture at {}: ", location_));
         if (!rules_of(node.kind).allowed_in_body) {
-            subject.labels.emplace_back(outer.nodes()[graph_.parent_node()].label);
+            subject.labels.emplace_back(outer.records().nodes()[graph_.tree().parent_node()].label);
             refuse(fmt::format("CUDA allows no {} node in the body of {}; enqueue it before or after that node",
-                               node.kind, describe_node(outer, graph_.parent_node())),
+                               node.kind, describe_node(outer, graph_.tree().parent_node())),
                    std::move(subject));
         }
         if (const char* reason = why_not_in_body(node.params); reason != nullptr)
@@ -289,8 +289,8 @@ CapturedNode NewRegion::describe() {
     note_launches(graph_, state_->launches());
     if (state_->known_records() != nullptr) edges = graph_.edges(); // including earlier ones
     require_fit();
-    state_->require_nodes(graph_.nodes().size() - first_);
-    if (graph_.nodes().size() == first_) {
+    state_->require_nodes(graph_.records().nodes().size() - first_);
+    if (graph_.records().nodes().size() == first_) {
         graph_.reserve_node();
         line_.reserve(1);
         cudaGraphNode_t join = nullptr;
@@ -298,8 +298,8 @@ CapturedNode NewRegion::describe() {
         line_.push_back(join); // a failure of the rest removes it, too
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }
-    note_front(graph_.edge_lists(), graph_.natives(), state_->last_front());
-    const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;
+    note_front(graph_.edge_lists(), graph_.records().natives(), state_->last_front());
+    const auto count = static_cast<std::uint32_t>(graph_.records().nodes().size()) - first_;
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
     for (const EdgeRecord& edge : edges) {
@@ -307,23 +307,23 @@ CapturedNode NewRegion::describe() {
         has_before[edge.to - first_] = true;
         has_after[edge.from - first_] = true;
     }
-    const std::uint32_t first_number = graph_.number_of(first_);
+    const std::uint32_t first_number = graph_.identity().number_of(first_);
     std::vector<std::uint32_t> roots;
     std::vector<std::uint32_t> tails;
     for (std::uint32_t i = 0; i < count; ++i) {
         if (!has_before[i]) roots.push_back(first_number + i);
         if (!has_after[i]) tails.push_back(first_number + i);
     }
-    std::pmr::memory_resource& memory = graph_.memory().of_regions();
+    std::pmr::memory_resource& memory = graph_.records().memory().of_regions();
     const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
         RegionNodes{first_number, count, store(memory, roots), store(memory, tails), location_};
     std::vector<const RegionNodes*>& regions = graph_.construction().regions;
     reserve_more(regions, 1);
-    graph_.units().reserve();
-    graph_.keep(std::move(state_->owners()), first_);
+    graph_.records().units().reserve();
+    keep_owners(graph_, std::move(state_->owners()), first_);
     regions.push_back(nodes);
-    graph_.units().add(first_, count, unit_of(*nodes));
-    return Access::region_of(graph_.handle(first_), *nodes);
+    graph_.records().units().add(first_, count, unit_of(*nodes));
+    return Access::region_of(graph_.identity().handle(first_), *nodes);
 }
 
 } // namespace cudag::detail

@@ -62,7 +62,7 @@ CUfunction function_of(cudaGraphNode_t node) {
 
 /// Allocates parameters; their values are still to be written.
 KernelParams* make_params(GraphState& graph, const KernelSignature& signature) {
-    auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
+    auto* memory = graph.records().memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
     return new (memory) KernelParams{nullptr, nullptr, &signature, {}, memory + sizeof(KernelParams)};
 }
 

@@ -33,14 +33,16 @@ void require_changeable(const GraphState& graph, const char* action, const Sourc
         refuse(reason, {fmt::format("{} at {}", action, where), {}, where});
     };
     require_not_destroyed(graph);
-    if (graph.is_orphan()) refuse_now("this builder wrote a body that has thrown, or whose graph no longer exists");
-    if (graph.is_built() && graph.place() == Place::body)
+    if (graph.identity().is_orphan())
+        refuse_now("this builder wrote a body that has thrown, or whose graph no longer exists");
+    if (graph.construction().is_built && graph.tree().place() == Place::body)
         refuse_now(fmt::format("{} has ended; remove its nodes before it ends", describe_place(graph)));
-    if (graph.is_built()) refuse_now(fmt::format("its Graph is built, at {}; remove before build()", graph.made_at()));
+    if (graph.construction().is_built)
+        refuse_now(fmt::format("its Graph is built, at {}; remove before build()", graph.construction().made_at));
     if (const GraphState* body = graph.construction().open_body; body != nullptr)
         refuse_now(
             fmt::format("{} is being written; remove nodes outside of it before or after that", describe_place(*body)));
-    for (const GraphState* around = &graph; around != nullptr; around = around->parent())
+    for (const GraphState* around = &graph; around != nullptr; around = around->tree().parent())
         if (around->construction().open_region != nullptr || around->construction().is_captured_into)
             refuse_now(
                 "a stream is captured into the graph, from which CUDA removes nothing meanwhile; remove before or "
@@ -52,7 +54,7 @@ std::vector<std::uint32_t> indices_of(const GraphState& graph, std::span<const N
     std::vector<std::uint32_t> indices;
     indices.reserve(nodes.size());
     for (const Node& node : nodes)
-        indices.push_back(graph.index_of(node, "remove"));
+        indices.push_back(index_of(graph, node, "remove"));
     std::ranges::sort(indices);
     indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
     return indices;
@@ -77,7 +79,7 @@ void require_no_device_updatable(const GraphState& graph, const std::vector<std:
     if (!may_have_device_updatable(graph)) return;
     constexpr const char* reason = "CUDA keeps device-updatable kernels";
     for (const std::uint32_t index : gone) {
-        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[index].params);
         if (kernel != nullptr && is_device_updatable(**kernel)) refuse_node(graph, index, reason);
         for (const auto& inner : graph.nested_in(index))
             if (const NodePlace node = find_device_updatable(*inner))
@@ -88,7 +90,7 @@ void require_no_device_updatable(const GraphState& graph, const std::vector<std:
 /// Throws GraphError if `gone` has only a part of a region.
 void require_whole_regions(const GraphState& graph, const std::vector<std::uint32_t>& gone) {
     for (const RegionNodes* region : graph.construction().regions) {
-        const std::uint32_t first = GraphState::index_unchecked(graph.numbered(region->first));
+        const std::uint32_t first = GraphIdentity::index_unchecked(graph.identity().numbered(region->first));
         const auto begin = std::ranges::lower_bound(gone, first);
         const auto end = std::lower_bound(begin, gone.end(), first + region->count);
         if (begin == end || end - begin == region->count) continue;
@@ -102,17 +104,19 @@ void require_whole_regions(const GraphState& graph, const std::vector<std::uint3
 /// Finds the region of both nodes; null if there is none.
 const RegionNodes* find_region(const GraphState& graph, const EdgeRecord& edge) {
     const auto& regions = graph.construction().regions; // in order
-    const auto after =
-        std::ranges::upper_bound(regions, graph.number_of(edge.from), {}, [](const auto* each) { return each->first; });
+    const auto after = std::ranges::upper_bound(regions, graph.identity().number_of(edge.from), {},
+                                                [](const auto* each) { return each->first; });
     if (after == regions.begin()) return nullptr;
     const RegionNodes& region = **std::prev(after);
-    const auto has = [&](std::uint32_t index) { return graph.number_of(index) - region.first < region.count; }; // wraps
+    const auto has = [&](std::uint32_t index) {
+        return graph.identity().number_of(index) - region.first < region.count;
+    }; // wraps
     return has(edge.from) && has(edge.to) ? &region : nullptr;
 }
 
 Subject edge_subject(const GraphState& graph, const EdgeRecord& edge) {
     Subject subject = node_subject(graph, edge.to, "remove_edge: ");
-    subject.labels.insert(subject.labels.begin(), std::string(graph.nodes()[edge.from].label));
+    subject.labels.insert(subject.labels.begin(), std::string(graph.records().nodes()[edge.from].label));
     return subject;
 }
 
@@ -157,7 +161,7 @@ void remove_edges(GraphState& graph, std::span<const Edge> edges, const SourceLo
     std::vector<EdgeRecord> gone;
     gone.reserve(edges.size());
     for (const Edge& edge : edges)
-        gone.push_back({graph.index_of(edge.from, "remove_edge"), graph.index_of(edge.to, "remove_edge")});
+        gone.push_back({index_of(graph, edge.from, "remove_edge"), index_of(graph, edge.to, "remove_edge")});
     std::ranges::sort(gone, edge_precedes);
     gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
     if (gone.empty()) return;

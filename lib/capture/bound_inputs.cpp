@@ -19,7 +19,7 @@ namespace {
 /// Appends the memory allocated by nodes of the graph, and of those inside.
 void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
     for_each_graph(graph, [&](const GraphState& each) {
-        for (const NodeRecord& node : each.nodes())
+        for (const NodeRecord& node : each.records().nodes())
             if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
                 memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
     });
@@ -60,7 +60,7 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
     : inputs_(inputs.size()), always_copied_(inputs.size()), rest_(inputs.size()), reasons_(inputs.size()) {
     if (graph.node_count() == 0) return;
     const Node first = graph.nodes().front();
-    const GraphState* const state = &GraphState::of(first);
+    const GraphState* const state = &GraphIdentity::of(first);
     std::vector<AddressRange> used;
     find_allocated(*state, used);
     find_pointed_at(*state, used);

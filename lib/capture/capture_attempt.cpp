@@ -60,7 +60,7 @@ void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan
         buffers.emplace_back();
         if (memory.empty()) continue;
         BufferParam param(memory, {.in_objects = true});
-        const MemoryUses found = uses_of(GraphState::of(nodes.front()), Access::memory(param));
+        const MemoryUses found = uses_of(GraphIdentity::of(nodes.front()), Access::memory(param));
         if (!found.obstacles.empty()) {
             const ObstacleAt& obstacle = found.obstacles.front();
             refuse<UpdateError>(fmt::format("replays cannot exchange buffer {} of the run: {}", buffers.size() - 1,

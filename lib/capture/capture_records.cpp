@@ -12,8 +12,8 @@
 namespace cudag::detail {
 
 CaptureRecords::CaptureRecords(std::shared_ptr<GraphState> graph, std::uint32_t natives, const SourceLocation& begun_at)
-    : graph_(std::move(graph)), begun_at_(begun_at), first_(static_cast<std::uint32_t>(graph_->nodes().size())),
-      first_native_(natives), natives_(natives) {}
+    : graph_(std::move(graph)), begun_at_(begun_at),
+      first_(static_cast<std::uint32_t>(graph_->records().nodes().size())), first_native_(natives), natives_(natives) {}
 
 void CaptureRecords::catch_up(std::span<const cudaGraphNode_t> front) {
     std::size_t count = 0;
@@ -30,7 +30,7 @@ std::vector<cudaGraphNode_t> CaptureRecords::connect(std::uint32_t first, std::s
                                                      std::span<const cudaGraphNode_t> front) {
     has_written_ = true;
     GraphEdges& edges = graph_->edge_lists();
-    const auto count = static_cast<std::uint32_t>(graph_->nodes().size()) - first;
+    const auto count = static_cast<std::uint32_t>(graph_->records().nodes().size()) - first;
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
     for (std::size_t i = first_edge; i < edges.logical().size(); ++i) {
@@ -41,13 +41,13 @@ std::vector<cudaGraphNode_t> CaptureRecords::connect(std::uint32_t first, std::s
     }
     std::vector<cudaGraphNode_t> tails;
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (!has_after[i]) tails.push_back(graph_->natives()[first + i]);
+        if (!has_after[i]) tails.push_back(graph_->records().natives()[first + i]);
         if (has_before[i]) continue;
         for (const cudaGraphNode_t node : front)
-            edges.logical().add({graph_->find_native(node), first + i, EdgeKind::full});
+            edges.logical().add({graph_->records().find_native(node), first + i, EdgeKind::full});
     }
     settle_edges(*graph_, "add");
-    edges.write_from(first_edge, graph_->native(), graph_->natives());
+    edges.write_from(first_edge, graph_->native(), graph_->records().natives());
     natives_ += count;
     return tails;
 }

@@ -40,7 +40,7 @@ Graph StreamCapture::finish() && {
                 : detail::Access::graph_of(detail::captured_graph(native.get(), std::move(state_->names()),
                                                                   std::move(state_->last_front()), state_->launches()));
         static_cast<void>(native.release());
-        if (!owners.empty()) detail::Access::state(graph).keep(std::move(owners));
+        if (!owners.empty()) keep_owners(detail::Access::state(graph), std::move(owners));
         return graph;
     } catch (...) {
         state_->lose_own_graph();

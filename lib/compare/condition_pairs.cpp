@@ -14,10 +14,10 @@ ConditionPairs::ConditionPairs(const GraphState& before, const GraphState& after
     : before_(&before.root()), after_(&after.root()), for_update_(for_update) {
     if (before_->conditions().all().empty() || after_->conditions().all().empty()) return;
     for_each_graph_pair(before, after, [this](const GraphState& a, const GraphState& b) {
-        const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
+        const std::size_t common = std::min(a.records().nodes().size(), b.records().nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
-            const auto* ours = std::get_if<const ConditionalParams*>(&a.nodes()[i].params);
-            const auto* theirs = std::get_if<const ConditionalParams*>(&b.nodes()[i].params);
+            const auto* ours = std::get_if<const ConditionalParams*>(&a.records().nodes()[i].params);
+            const auto* theirs = std::get_if<const ConditionalParams*>(&b.records().nodes()[i].params);
             if (ours != nullptr && theirs != nullptr) pairs_.emplace((*ours)->condition, (*theirs)->condition);
         }
     });

@@ -28,8 +28,8 @@ std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
 
 /// Names a node by its old label, and by its new one if that differs.
 std::string names(const GraphState& before, const GraphState& after, std::uint32_t index) {
-    const std::string_view old_label = before.nodes()[index].label;
-    const std::string_view new_label = after.nodes()[index].label;
+    const std::string_view old_label = before.records().nodes()[index].label;
+    const std::string_view new_label = after.records().nodes()[index].label;
     std::string name = describe_node(before, index);
     if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
     return name;
@@ -42,25 +42,26 @@ class StructureDiff {
         : before_(before), after_(after), found_(found) {}
 
     void nodes() {
-        const std::size_t common = std::min(before_.nodes().size(), after_.nodes().size());
+        const std::size_t common = std::min(before_.records().nodes().size(), after_.records().nodes().size());
         for (std::uint32_t i = 0; i < common; ++i)
-            if (before_.nodes()[i].kind != after_.nodes()[i].kind)
-                found_.push_back({DifferenceKind::node_kind, before_.handle(i), after_.handle(i),
-                                  names(before_, after_, i), "kind", std::string(to_string(before_.nodes()[i].kind)),
-                                  std::string(to_string(after_.nodes()[i].kind)), true});
-        for (auto i = static_cast<std::uint32_t>(common); i < before_.nodes().size(); ++i)
+            if (before_.records().nodes()[i].kind != after_.records().nodes()[i].kind)
+                found_.push_back({DifferenceKind::node_kind, before_.identity().handle(i), after_.identity().handle(i),
+                                  names(before_, after_, i), "kind",
+                                  std::string(to_string(before_.records().nodes()[i].kind)),
+                                  std::string(to_string(after_.records().nodes()[i].kind)), true});
+        for (auto i = static_cast<std::uint32_t>(common); i < before_.records().nodes().size(); ++i)
             found_.push_back({DifferenceKind::node,
-                              before_.handle(i),
+                              before_.identity().handle(i),
                               {},
                               describe_node(before_, i),
                               "node",
                               "there",
                               "missing",
                               true});
-        for (auto i = static_cast<std::uint32_t>(common); i < after_.nodes().size(); ++i)
+        for (auto i = static_cast<std::uint32_t>(common); i < after_.records().nodes().size(); ++i)
             found_.push_back({DifferenceKind::node,
                               {},
-                              after_.handle(i),
+                              after_.identity().handle(i),
                               describe_node(after_, i),
                               "node",
                               "missing",
@@ -78,19 +79,19 @@ class StructureDiff {
         std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(lost), edge_precedes);
         std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(added), edge_precedes);
         for (const EdgeRecord& edge : lost)
-            found_.push_back({DifferenceKind::edge, before_.handle(edge.to), in_after(edge.to),
+            found_.push_back({DifferenceKind::edge, before_.identity().handle(edge.to), in_after(edge.to),
                               describe_node(before_, edge.to), edge_name(before_, edge), "there", "missing", true});
         for (const EdgeRecord& edge : added)
-            found_.push_back({DifferenceKind::edge, in_before(edge.to), after_.handle(edge.to),
+            found_.push_back({DifferenceKind::edge, in_before(edge.to), after_.identity().handle(edge.to),
                               describe_node(after_, edge.to), edge_name(after_, edge), "missing", "there", true});
     }
 
   private:
     [[nodiscard]] Node in_before(std::uint32_t index) const {
-        return index < before_.nodes().size() ? before_.handle(index) : Node();
+        return index < before_.records().nodes().size() ? before_.identity().handle(index) : Node();
     }
     [[nodiscard]] Node in_after(std::uint32_t index) const {
-        return index < after_.nodes().size() ? after_.handle(index) : Node();
+        return index < after_.records().nodes().size() ? after_.identity().handle(index) : Node();
     }
     static std::string edge_name(const GraphState& graph, const EdgeRecord& edge) {
         const std::string kind = edge.kind == EdgeKind::full ? "" : fmt::format("{} ", to_string(edge.kind));
@@ -119,13 +120,14 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
     std::vector<Difference> found;
     const ConditionPairs conditions(before, after, for_update);
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
-        const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
+        const std::size_t common = std::min(a.records().nodes().size(), b.records().nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = in_force.params({&a, i});
-            if (same_params(old_params, b.params(i), conditions)) continue;
-            for (FieldDifference& field : diff_params(old_params, b.params(i), conditions))
-                found.push_back({field.kind, a.handle(i), b.handle(i), names(a, b, i), std::move(field.field),
-                                 std::move(field.before), std::move(field.after), field.needs_instantiate});
+            if (same_params(old_params, b.records().params(i), conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, b.records().params(i), conditions))
+                found.push_back({field.kind, a.identity().handle(i), b.identity().handle(i), names(a, b, i),
+                                 std::move(field.field), std::move(field.before), std::move(field.after),
+                                 field.needs_instantiate});
         }
     });
     return found;

@@ -16,8 +16,8 @@ template <class Visit>
 void for_each_graph_pair(const GraphState& before, const GraphState& after, const Visit& visit) {
     visit(before, after);
     for (const auto& inner : before.nested())
-        if (const auto* other = after.find_nested(inner->parent_node(), inner->number());
-            other != nullptr && (*other)->place() == inner->place())
+        if (const auto* other = find_nested(after, inner->tree().parent_node(), inner->tree().number());
+            other != nullptr && (*other)->tree().place() == inner->tree().place())
             for_each_graph_pair(*inner, **other, visit);
 }
 

@@ -131,8 +131,8 @@ MatchTree::MatchTree(const GraphState& root, const InForce& in_force, LabelNumbe
 
 void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
     const auto first = static_cast<std::uint32_t>(places_.size());
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-        const NodeRecord& record = graph.nodes()[i];
+    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+        const NodeRecord& record = graph.records().nodes()[i];
         const NodeParams& params = in_force_.params({&graph, i});
         auto key = static_cast<std::uint64_t>(record.kind); // no address is that small
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
@@ -149,8 +149,9 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
         graph_.edges.push_back({first + edge.from, first + edge.to, static_cast<std::uint32_t>(edge.kind)});
     for (const auto& inner : graph.nested()) {
         const auto first_inside = static_cast<std::uint32_t>(places_.size());
-        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
-            graph_.edges.push_back({first + inner->parent_node(), first_inside + i, inside + inner->number()});
+        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+            graph_.edges.push_back(
+                {first + inner->tree().parent_node(), first_inside + i, inside + inner->tree().number()});
         add(*inner, labels);
     }
 }

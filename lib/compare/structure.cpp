@@ -27,11 +27,12 @@ void add_kernel(const KernelParams& kernel, Hash& hash) {
 }
 
 void add_graph(const GraphState& graph, Hash& hash) {
-    const std::size_t nodes = graph.nodes().size();
+    const std::size_t nodes = graph.records().nodes().size();
     hash.add(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) {
-        hash.add(static_cast<std::uint64_t>(graph.nodes()[i].kind));
-        if (const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(i))) add_kernel(**kernel, hash);
+        hash.add(static_cast<std::uint64_t>(graph.records().nodes()[i].kind));
+        if (const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().params(i)))
+            add_kernel(**kernel, hash);
     }
     hash.add(graph.edges().size());
     for (const EdgeRecord& edge : graph.edges())

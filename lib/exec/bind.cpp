@@ -37,7 +37,7 @@ struct Rebound {
 
     [[nodiscard]] std::uintptr_t address() const noexcept { return binding->address() + use->offset; }
     [[nodiscard]] std::uint32_t node_number() const noexcept {
-        return use->place.graph->first_number() + use->place.index;
+        return use->place.graph->tree().first_number() + use->place.index;
     }
 };
 
@@ -48,7 +48,9 @@ struct MovedMemory {
     std::size_t bytes;
     std::uintptr_t next;
 
-    [[nodiscard]] std::uint32_t node_number() const noexcept { return place.graph->first_number() + place.index; }
+    [[nodiscard]] std::uint32_t node_number() const noexcept {
+        return place.graph->tree().first_number() + place.index;
+    }
 };
 
 /// The distance by which a binding moves the memory of its parameter. Parameters that share memory need equal ones.
@@ -247,7 +249,7 @@ class Binder {
     }
     /// Returns the moved memory of a node, ordered by address in the graph.
     [[nodiscard]] std::vector<MovedMemory> moved_of(const NodePlace& place) const {
-        const std::uint32_t number = place.graph->first_number() + place.index;
+        const std::uint32_t number = place.graph->tree().first_number() + place.index;
         const auto first = std::ranges::lower_bound(moved_, number, {}, &MovedMemory::node_number);
         const auto last = std::ranges::upper_bound(moved_, number, {}, &MovedMemory::node_number);
         std::vector<MovedMemory> moved(first, last);

@@ -23,7 +23,7 @@ class BoundParams {
 
     /// Returns the uses in `graph`, the same graph in each call. Throws GraphError.
     [[nodiscard]] Uses find(const GraphState& graph, const ParamMemory& param) {
-        if (const std::uint64_t version = graph.declared_version(); version != version_) {
+        if (const std::uint64_t version = graph.records().declared_version(); version != version_) {
             forget();
             version_ = version;
         }

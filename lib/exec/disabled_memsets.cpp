@@ -55,7 +55,7 @@ void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, con
 
 void DisabledMemsets::park_inside(const ExecState& exec, const GraphState& graph) noexcept {
     for (const NodePlace& node : nodes_)
-        for (const GraphState* place = node.graph; place != nullptr; place = place->parent())
+        for (const GraphState* place = node.graph; place != nullptr; place = place->tree().parent())
             if (place == &graph) park_again(exec.native(), node.native(), exec.params(node));
 }
 

@@ -56,7 +56,7 @@ struct DynamicChanges {
 };
 
 const NodeParams& params_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
-    return target.exec != nullptr ? target.exec->params({&graph, index}) : graph.params(index);
+    return target.exec != nullptr ? target.exec->params({&graph, index}) : graph.records().params(index);
 }
 
 /// Whether the argument has the type of the bound one: a whole update may have given the node another kernel.
@@ -118,7 +118,7 @@ void add_binding(const GraphState& graph, const Binding& binding, const DynamicV
         return;
     }
     const KernelParams& kernel = *std::get<const KernelParams*>(params);
-    const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
+    const KernelParams& bound = *std::get<const KernelParams*>(graph.records().nodes()[binding.node].params);
     if (!is_bound_parameter(kernel, bound, binding.argument))
         refuse_other_kernel(
             fmt::format("argument {} is bound to a DynamicParam of {} bytes, but ", binding.argument, value.bytes),
@@ -137,8 +137,8 @@ void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t 
         const NodeParams& params = params_in(target, graph, binding.node);
         if (binding.node != std::exchange(last, binding.node)) {
             const std::size_t first = changes.arguments.size();
-            DynamicChange& change = changes.nodes.emplace_back(
-                DynamicChange{.target = target, .node = graph.handle(binding.node), .first = first, .last = first});
+            DynamicChange& change = changes.nodes.emplace_back(DynamicChange{
+                .target = target, .node = graph.identity().handle(binding.node), .first = first, .last = first});
             change.former.count = elements_of(params);
             if (const auto* const* kernel = std::get_if<const KernelParams*>(&params)) {
                 change.signature = (*kernel)->signature;
@@ -148,7 +148,7 @@ void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t 
         add_binding(graph, binding, value, params, changes);
         ++changes.bindings;
     };
-    const std::vector<Binding>& bindings = graph.bindings().of(id);
+    const std::vector<Binding>& bindings = graph.records().bindings().of(id);
     changes.nodes.reserve(changes.nodes.size() + bindings.size());
     if (std::ranges::is_sorted(bindings, {}, &Binding::node))
         std::ranges::for_each(bindings, add);
@@ -211,23 +211,23 @@ std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const Updat
 }
 
 void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value) {
-    GraphState& graph = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
+    GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
     const auto subject = [&] { return node_subject(graph, index, "drive: "); };
-    if (graph.is_built()) refuse("its graph is built; call drive() before build()", subject());
-    const std::size_t most = elements_of(graph.nodes()[index].params);
+    if (graph.construction().is_built) refuse("its graph is built; call drive() before build()", subject());
+    const std::size_t most = elements_of(graph.records().nodes()[index].params);
     if (driven.count && most == 0)
         refuse("it has more than one dimension, or is of a kind that cudag does not read; a DynamicParam drives copies "
                "and fills of ranges only",
                subject());
     const auto shared = std::make_shared<const Driven>(std::move(driven));
-    graph.bindings().reserve(id);
+    graph.records().bindings().reserve(id);
     if (const Drive first = drive_of(*shared, value, most, subject); shared->config)
         update_launch({nullptr, &graph}, node,
                       first.attributes != nullptr ? *first.attributes : config_of(first.shape, nullptr));
     else
         update_size({nullptr, &graph}, node, first.count);
-    graph.bindings().add(id, {index, 0, shared, most});
+    graph.records().bindings().add(id, {index, 0, shared, most});
 }
 
 } // namespace cudag::detail

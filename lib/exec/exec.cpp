@@ -37,10 +37,10 @@ Exec::~Exec() = default;
 Exec Exec::view(cudaGraphExec_t exec, const Graph& graph) {
     if (exec == nullptr) detail::refuse("view: the executable graph is null");
     detail::GraphState& source = detail::Access::state(graph);
-    source.require_root("view");
+    require_root(source, "view");
     const auto lock = source.lock();
     detail::Owners owners;
-    source.list_owners(owners);
+    list_owners(source, owners);
     auto state = std::make_unique<ExecState>(exec, detail::Access::shared_state(graph),
                                              InstantiateOptions{.plan = Plan::as_written()}, nullptr,
                                              std::vector<detail::HostNodeRun>(), detail::version_of(std::move(owners)));
@@ -112,7 +112,7 @@ std::string to_string(const Exec& exec) {
     const detail::ExecState* const state = detail::Access::find_state(exec);
     if (state == nullptr) return "moved-from Exec";
     const detail::GraphState& graph = state->source();
-    const SourceLocation& where = graph.made_at();
+    const SourceLocation& where = graph.construction().made_at;
     const std::uint64_t launches = state->replays();
     return fmt::format("exec of {}, launched {} time{}{}", count_nodes(graph), launches, launches == 1 ? "" : "s",
                        where.line == 0 ? "" : fmt::format(", of the graph made at {}", where));

@@ -17,7 +17,7 @@ void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit
             visit(access);
         return;
     }
-    const DeclaredAccesses& as_made = exec.in_basis(*node.graph).initial_accesses();
+    const DeclaredAccesses& as_made = exec.in_basis(*node.graph).records().initial_accesses();
     if (as_made.empty()) return;
     const auto lock = as_made.lock(); // another thread may declare more, without the graph's lock
     as_made.for_each(node.index, visit);
@@ -33,7 +33,8 @@ void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit
 
 /// Whether a node with this shadow may declare accesses.
 [[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {
-    return shadow.declared ? !shadow.declared->empty() : !exec.in_basis(*node.graph).initial_accesses().empty();
+    return shadow.declared ? !shadow.declared->empty()
+                           : !exec.in_basis(*node.graph).records().initial_accesses().empty();
 }
 
 /// Whether `next` and `declared` would change the node's accesses.

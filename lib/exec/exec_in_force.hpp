@@ -19,10 +19,10 @@ class ExecInForce final : public InForce {
         detail::for_each_declared(exec_, node, visit);
     }
     [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
-        return exec_.in_basis(*node.graph).units().of(node.index);
+        return exec_.in_basis(*node.graph).records().units().of(node.index);
     }
     [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
-        return exec_.in_basis(graph).declared_version();
+        return exec_.in_basis(graph).records().declared_version();
     }
 
   private:

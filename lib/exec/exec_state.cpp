@@ -24,7 +24,7 @@ namespace {
 
 /// Finds an allocation not freed by its own graph; null if there is none.
 const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& owner) {
-    for (const GraphAllocation& memory : graph.allocations().list()) {
+    for (const GraphAllocation& memory : graph.records().allocations().list()) {
         if (!memory.alloc || memory.free) continue;
         owner = &graph;
         return &memory;
@@ -43,7 +43,7 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
         failure.text += fmt::format("; {} is not freed in this graph: free its memory before the next launch, by "
                                     "cudaFreeAsync or another graph, or instantiate with auto_free_on_launch",
                                     describe_node(*owner, *memory->alloc));
-        failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
+        failure.details.labels.emplace_back(owner->records().nodes()[*memory->alloc].label);
     }
     raise<Error>(status, failure.text, std::move(failure.details));
 }
@@ -55,7 +55,8 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
                      OwnerVersions&& owners)
     : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
       in_flight_(device_here()), hosts_(std::move(launches)), options_(options), planned_(planned_graphs(*source_)),
-      was_read_(source_->is_read()), seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
+      was_read_(source_->records().is_read()), seen_(source_->changes().version()),
+      uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
@@ -65,20 +66,20 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
     if (source_->changes().version() != 0 || (!owners.empty() && may_have_memory_nodes(*source_)))
         in_flight_.begin_tracking(); // marking the end takes an upload, which maps the memory of memory nodes anew
     owners_ = std::move(owners);
-    source_->exec_made();
+    source_->execs().add();
 }
 
 void ExecState::complete_source(const GraphState& mine, GraphState& next) const {
     static const Plan as_written = Plan::as_written(); // a constant
     if (planned_.empty()) return next.complete_native(&as_written);
-    next.read_all();
+    read_all(next);
     Plan plan = options_.plan;
-    plan.ends = plan.ends && mine.parent() == nullptr;
+    plan.ends = plan.ends && mine.tree().parent() == nullptr;
     next.complete_native(&plan);
 }
 
 ExecState::~ExecState() {
-    exclusive_graph_->exec_gone();
+    exclusive_graph_->execs().remove();
     const RelaxedCapture allow_destruction; // no capture needs this Exec, nor what it keeps
     if (owns_native_) {
         if (in_flight_.end(native_, keeps_owners()))
@@ -152,31 +153,32 @@ void ExecState::launch_native(cudaStream_t stream) const {
 
 void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const {
     refuse<UpdateError>("the node does not belong to the graph of this Exec, but " + describe_foreign(*source_, node),
-                        node_subject(graph, GraphState::index_unchecked(node)));
+                        node_subject(graph, GraphIdentity::index_unchecked(node)));
 }
 
 const GraphState& ExecState::inside_basis(const GraphState& graph) const {
-    return *in_basis(*graph.parent()).nested()[graph.position()];
+    return *in_basis(*graph.tree().parent()).nested()[graph.tree().position()];
 }
 
 Shadow& ExecState::make_shadow(std::uint32_t number, const NodePlace& node) {
-    return shadows_->make(number, source_->node_total(), in_basis(*node.graph).nodes()[node.index].params);
+    return shadows_->make(number, source_->tree().node_total(),
+                          in_basis(*node.graph).records().nodes()[node.index].params);
 }
 
 const NodeParams& ExecState::params(const NodePlace& node) const {
-    const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index);
+    const Shadow* shadow = shadows_->find(node.graph->tree().first_number() + node.index);
     return shadow != nullptr ? shadow->params.view() : params_in_basis(node);
 }
 
 const NodeParams& ExecState::params_in_basis(const NodePlace& node) const {
-    return in_basis(*node.graph).nodes()[node.index].params;
+    return in_basis(*node.graph).records().nodes()[node.index].params;
 }
 
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_native({node.native(), native_}, params);
         if (result.status == cudaSuccess && !disabled_memsets_.all().empty()) [[unlikely]]
-            if (const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index))
+            if (const Shadow* shadow = shadows_->find(node.graph->tree().first_number() + node.index))
                 if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
         return result;
     }
@@ -195,17 +197,19 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
     if (basis.changes().version() == 0 && disabled_memsets_.all().empty()) return nullptr;
     auto shadows = std::make_unique<Shadows>();
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
-        for (const UpdatedNode& node : theirs.updated().all()) {
-            if (node.index >= mine.nodes().size()) continue; // CUDA will refuse such a graph
-            Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
+        for (const UpdatedNode& node : theirs.records().updated().all()) {
+            if (node.index >= mine.records().nodes().size()) continue; // CUDA will refuse such a graph
+            Shadow& shadow =
+                shadows->make(mine.tree().first_number() + node.index, source_->tree().node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
             shadow.declared = node.accesses;
         }
         for (const NodePlace& node : disabled_memsets_.all()) { // they stay disabled
-            if (node.graph != &mine || node.index >= theirs.nodes().size()) continue;
-            const std::uint32_t number = mine.first_number() + node.index;
+            if (node.graph != &mine || node.index >= theirs.records().nodes().size()) continue;
+            const std::uint32_t number = mine.tree().first_number() + node.index;
             Shadow* shadow = shadows->find(number);
-            if (shadow == nullptr) shadow = &shadows->make(number, source_->node_total(), theirs.params(node.index));
+            if (shadow == nullptr)
+                shadow = &shadows->make(number, source_->tree().node_total(), theirs.records().params(node.index));
             shadow->is_disabled_memset = true;
         }
     });
@@ -225,8 +229,8 @@ void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadow
         shadows_->clear();
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
     if (has_memory_nodes(*source_)) { // so has the basis: CUDA now counts this exec as one of that graph
-        exclusive_graph_->exec_gone();
-        basis->exec_made();
+        exclusive_graph_->execs().remove();
+        basis->execs().add();
         exclusive_graph_ = basis;
     }
     rebase(std::move(basis));
@@ -241,9 +245,9 @@ void ExecState::rebase(std::shared_ptr<GraphState> basis) noexcept {
 }
 
 std::optional<OwnerVersions> ExecState::owners_brought_by(GraphState& basis) const {
-    if (basis_owners_.empty() && !basis.may_have_owners()) return std::nullopt;
+    if (basis_owners_.empty() && !may_have_owners(basis)) return std::nullopt;
     Owners owners;
-    basis.list_owners(owners);
+    list_owners(basis, owners);
     const auto are_kept_by = [&](const OwnerVersions& kept) {
         if (kept.empty()) return owners.empty();
         const Owners& all = kept.front().owners;

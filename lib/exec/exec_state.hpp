@@ -81,10 +81,10 @@ class ExecState {
 
     /// Returns the node of this exec's graph for a handle. Throws UpdateError for other handles.
     [[nodiscard]] NodePlace node_of(const Node& node) const {
-        const GraphState& graph = GraphState::of(node);
+        const GraphState& graph = GraphIdentity::of(node);
         if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
             refuse_foreign(graph, node);
-        return {&graph, GraphState::index_unchecked(node)};
+        return {&graph, GraphIdentity::index_unchecked(node)};
     }
 
     /// The graph that CUDA counts this exec for: some graphs can have only one exec.
@@ -95,7 +95,7 @@ class ExecState {
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
     /// The graph of the basis at the place of `graph` in the source.
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const {
-        return graph.parent() == nullptr ? *basis_ : inside_basis(graph);
+        return graph.tree().parent() == nullptr ? *basis_ : inside_basis(graph);
     }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
@@ -109,7 +109,7 @@ class ExecState {
     [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
     /// The effective parameters of a node, with their owners; made on first use.
     [[nodiscard]] Shadow& shadow(const NodePlace& node) {
-        const std::uint32_t number = node.graph->first_number() + node.index;
+        const std::uint32_t number = node.graph->tree().first_number() + node.index;
         if (Shadow* const found = shadows_->find(number)) [[likely]]
             return *found;
         return make_shadow(number, node);
@@ -117,10 +117,10 @@ class ExecState {
 
     /// Returns the node's shadow; null if there is none yet.
     [[nodiscard]] Shadow* find_shadow(const NodePlace& node) noexcept {
-        return shadows_->find(node.graph->first_number() + node.index);
+        return shadows_->find(node.graph->tree().first_number() + node.index);
     }
     [[nodiscard]] const Shadow* find_shadow(const NodePlace& node) const noexcept {
-        return std::as_const(*shadows_).find(node.graph->first_number() + node.index);
+        return std::as_const(*shadows_).find(node.graph->tree().first_number() + node.index);
     }
 
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
@@ -147,7 +147,7 @@ class ExecState {
     /// The node's parameters in the basis as it was made.
     [[nodiscard]] const NodeParams& params_in_basis(const NodePlace& node) const;
     /// Whether this exec refuses updates that make a race.
-    [[nodiscard]] bool refuses_races() const noexcept { return source_->refuses_races(); }
+    [[nodiscard]] bool refuses_races() const noexcept { return detail::refuses_races(*source_); }
     /// The watch for races, made on first use. `forget_races` drops it after updates that are not staged in it.
     [[nodiscard]] RaceWatch& race_watch();
     void forget_races() noexcept;

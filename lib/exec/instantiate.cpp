@@ -40,8 +40,8 @@ const char* reason_of(CUgraphInstantiateResult result) {
     detail::Subject subject{"instantiate"};
     if (params.hErrNode_out != nullptr) subject.text += ": " + describe_native(graph, params.hErrNode_out);
     if (const detail::NodePlace node = find_native(graph, params.hErrNode_out)) {
-        subject.labels.emplace_back(node.graph->nodes()[node.index].label);
-        subject.where = node.graph->nodes()[node.index].location;
+        subject.labels.emplace_back(node.graph->records().nodes()[node.index].label);
+        subject.where = node.graph->records().nodes()[node.index].location;
     }
     if (const char* reason = reason_of(params.result_out); *reason != '\0') subject.text += fmt::format(": {}", reason);
     detail::raise_call<InstantiateError>(detail::to_runtime(status), "cuGraphInstantiateWithParams", std::move(subject),
@@ -60,7 +60,7 @@ void require_reusable(const detail::GraphState& graph) {
 }
 
 void check_durations(const detail::GraphState& graph, const std::vector<double>& durations) {
-    const std::size_t nodes = graph.nodes().size();
+    const std::size_t nodes = graph.records().nodes().size();
     if (durations.size() != nodes)
         detail::refuse<InstantiateError>(fmt::format(
             "instantiate: the plan has {} durations for {} nodes; give one for each node of the Graph, or none",
@@ -80,11 +80,11 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     if (options.auto_free_on_launch && options.device_launch)
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
-    graph.require_root("instantiate");
+    require_root(graph, "instantiate");
     const detail::NoWaiting no_waiting;
     const auto lock = graph.lock();
     // An unread graph has no records to check yet: CUDA may refuse it first.
-    if (graph.has_exec() && graph.is_read()) require_reusable(graph);
+    if (graph.execs().any() && graph.records().is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
     if (!options.plan.durations.empty()) check_durations(graph, options.plan.durations);
     graph.complete_native(&options.plan);
@@ -96,7 +96,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         hosts = make_host_runs(launches, graph, graph);
     }
     detail::Owners owners;
-    graph.list_owners(owners);
+    list_owners(graph, owners);
     for (const detail::HostNodeRun& host : hosts)
         owners.push_back({0, 0, host.run});
     const detail::WithoutUserObjects plain(graph);
@@ -116,14 +116,14 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     detail::bind_context();
     const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
     if (status != CUDA_SUCCESS) {
-        if (graph.has_exec()) require_reusable(graph);
+        if (graph.execs().any()) require_reusable(graph);
         raise_instantiate(status, graph, params);
     }
     detail::UniqueExec owner(native);
     auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
                                                      detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
-    if (graph.has_known_nodes()) declare_waits(*state);
+    if (graph.records().has_known_nodes()) declare_waits(*state);
     return detail::Access::exec_of(std::move(state));
 }
 

@@ -79,8 +79,8 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
                        : join.before == 0                     ? "the beginning"
                        : join.after == 0                      ? "the end"
                                                               : "edges from each to each";
-    if (graph.parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
-    return {written ? graph.handle(join.node) : Node(),
+    if (graph.tree().parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
+    return {written ? graph.identity().handle(join.node) : Node(),
             std::move(name),
             join.before,
             join.after,
@@ -189,14 +189,15 @@ void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advi
         if (!has_memory_nodes(graph)) return;
         const detail::PlannedEdges* const planned = planned_in(exec, graph);
         const std::vector<detail::EdgeRecord>& edges = planned == nullptr ? graph.edges() : planned->edges;
-        const std::size_t nodes = graph.nodes().size() + (planned == nullptr ? 0 : planned->kernels);
+        const std::size_t nodes = graph.records().nodes().size() + (planned == nullptr ? 0 : planned->kernels);
         const std::vector<bool> found = detail::find_implied(nodes, edges);
         implied += static_cast<std::size_t>(std::ranges::count(found, true));
-        if (planned != nullptr || !graph.special().joins) return;
+        if (planned != nullptr || !graph.records().special().joins) return;
         const detail::EdgeGroups incoming(nodes, edges, &detail::EdgeRecord::to);
         const detail::EdgeGroups outgoing(nodes, edges, &detail::EdgeRecord::from);
         for (std::size_t i = 0; i < nodes; ++i)
-            joins += graph.nodes()[i].kind == NodeKind::empty && incoming.first[i + 1] - incoming.first[i] > 1 &&
+            joins += graph.records().nodes()[i].kind == NodeKind::empty &&
+                             incoming.first[i + 1] - incoming.first[i] > 1 &&
                              outgoing.first[i + 1] - outgoing.first[i] > 1
                          ? 1
                          : 0;
@@ -244,8 +245,8 @@ void advise_copies(const detail::ExecState& exec, std::vector<std::string>& advi
     std::size_t copies = 0;
     std::string first;
     for_each_graph(exec.source(), [&](const GraphState& graph) {
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-            const auto* const* copy = std::get_if<const detail::CopyParams*>(&graph.params(i));
+        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+            const auto* const* copy = std::get_if<const detail::CopyParams*>(&graph.records().params(i));
             if (copy == nullptr || !is_slow_in_graphs(**copy)) continue;
             if (copies++ == 0) first = fmt::format("{} of {} bytes", describe_node(graph, i), bytes_of(**copy));
         }
@@ -295,7 +296,7 @@ std::string to_string(const PlannedJoin& join) {
 PlanReport Exec::plan() const {
     const detail::ExecState& exec = state();
     const auto lock = exec.source().lock();
-    exec.source().read_all();
+    read_all(exec.source());
     const std::optional<detail::JoinGains> gains = gains_of_device();
     const std::size_t before = count_edges(exec.source());
     std::size_t after = before;

@@ -105,8 +105,8 @@ class Tuner {
     };
 
     [[nodiscard]] static bool has_one_exec(GraphState& graph) {
-        graph.require_root("tune");
-        graph.read_all();
+        require_root(graph, "tune");
+        read_all(graph);
         return find_unlike(graph, &KindRules::can_have_execs) || static_cast<bool>(find_device_updatable(graph));
     }
 
@@ -143,7 +143,7 @@ class Tuner {
         const PlanReport report = exec.plan();
         TuneRow row{name_of(plan),
                     plan,
-                    Access::state(exec).source().node_total() + report.kernels(),
+                    Access::state(exec).source().tree().node_total() + report.kernels(),
                     report.edges_after(),
                     {},
                     {},

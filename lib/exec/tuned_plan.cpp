@@ -27,12 +27,12 @@ constexpr std::string_view first_line_of_tuned = "cudag plan 1";
 constexpr std::array tune_goals{TuneGoal::interval, TuneGoal::gpu_time, TuneGoal::launch_call};
 
 void add_structure(const GraphState& graph, TunedStructure& structure, Hash& hash) {
-    const std::size_t nodes = graph.nodes().size();
+    const std::size_t nodes = graph.records().nodes().size();
     structure.nodes += nodes;
     structure.edges += graph.edges().size();
     hash.add(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i)
-        hash.add(static_cast<std::uint64_t>(graph.nodes()[i].kind));
+        hash.add(static_cast<std::uint64_t>(graph.records().nodes()[i].kind));
     std::uint64_t edges = 0; // a sum: two captures may list the same edges in different orders
     for (const EdgeRecord& edge : graph.edges()) {
         Hash one;
@@ -189,9 +189,9 @@ TunedPlan TunedPlan::parse(std::string_view text) {
 
 Plan TunedPlan::plan_for(const Graph& graph) const {
     detail::GraphState& state = detail::Access::state(graph);
-    state.require_root("TunedPlan::plan_for");
+    require_root(state, "TunedPlan::plan_for");
     const auto lock = state.lock();
-    state.read_all();
+    read_all(state);
     const detail::TunedStructure found = detail::tuned_structure_of(state);
     if (found == structure_) return plan_;
     const bool has_same_counts = found.nodes == structure_.nodes && found.edges == structure_.edges;

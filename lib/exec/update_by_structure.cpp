@@ -141,8 +141,8 @@ class StructureUpdate {
 
     [[nodiscard]] bool compare(const NodePlace& mine, const NodePlace& next) {
         const NodeParams& current = exec_.params(mine);
-        const NodeParams& wanted = next.graph->params(next.index);
-        const UpdatedNode* const updated = next.graph->updated().find(next.index);
+        const NodeParams& wanted = next.graph->records().params(next.index);
+        const UpdatedNode* const updated = next.graph->records().updated().find(next.index);
         const NodeKind kind = mine.record().kind;
         std::vector<FieldDifference> fields;
         if (!same_params(current, wanted, conditions_)) fields = diff_params(current, wanted, conditions_);
@@ -172,10 +172,11 @@ class StructureUpdate {
         std::vector<Difference> list;
         for (Unequal& node : unequal_)
             for (FieldDifference& field : node.fields)
-                list.push_back({field.kind, node.mine.graph->handle(node.mine.index),
-                                node.next.graph->handle(node.next.index), node.mine.describe(), std::move(field.field),
-                                std::move(field.before), std::move(field.after), field.needs_instantiate});
-        const Node culprit = first ? first.graph->handle(first.index) : Node();
+                list.push_back({field.kind, node.mine.graph->identity().handle(node.mine.index),
+                                node.next.graph->identity().handle(node.next.index), node.mine.describe(),
+                                std::move(field.field), std::move(field.before), std::move(field.after),
+                                field.needs_instantiate});
+        const Node culprit = first ? first.graph->identity().handle(first.index) : Node();
         std::stable_partition(list.begin(), list.end(), [&](const Difference& difference) {
             return difference.needs_instantiate || difference.before == culprit;
         });
@@ -183,7 +184,7 @@ class StructureUpdate {
     }
 
     void add_change(const NodePlace& mine, const NodeParams& current, const NodePlace& next, const Owners& owners) {
-        const NodeParams& wanted = next.graph->params(next.index);
+        const NodeParams& wanted = next.graph->records().params(next.index);
         Change& change = changes_.emplace_back(Change{mine, &wanted, owners, all_declared(*next.graph, next.index)});
         const auto* const* kernel = std::get_if<const KernelParams*>(&wanted);
         if (kernel == nullptr) return;
@@ -207,7 +208,7 @@ class StructureUpdate {
         const bool is_own = exec_.is_of(*graph_);
         if (!is_own) {
             kept_.push_back({0, 0, graph_});
-            graph_->list_owners(kept_); // a graph moved into another one loses its owners
+            list_owners(*graph_, kept_); // a graph moved into another one loses its owners
         }
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
         for (const Redeclared& node : redeclared_)

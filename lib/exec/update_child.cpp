@@ -34,14 +34,14 @@ class PendingUpdate {
     PendingUpdate(ExecState& exec, const GraphState& mine, const GraphState& next) : exec_(exec) {
         for_each_graph_pair(mine, next, [this](const GraphState& before, const GraphState& after) {
             const std::size_t first = nodes_.size();
-            for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
+            for (std::uint32_t i = 0; i < before.records().nodes().size(); ++i) {
                 const NodePlace place{&before, i};
                 Shadow& shadow = exec_.shadow(place);
-                const NodeParams& params = after.params(i);
+                const NodeParams& params = after.records().params(i);
                 exec_.reserve(shadow, params);
                 nodes_.push_back({place, &shadow, &params, all_declared(after, i)});
             }
-            for (const UpdatedNode& node : after.updated().all())
+            for (const UpdatedNode& node : after.records().updated().all())
                 nodes_[first + node.index].owners = version_of(Owners(node.owners));
         });
     }
@@ -125,11 +125,11 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const detail::NoWaiting no_waiting; // see Exec::update(const Graph&)
     detail::ExecState& exec = state();
     detail::GraphState& next = detail::Access::state(graph);
-    next.require_root("update");
+    require_root(next, "update");
     const auto lock = next.lock();
     const detail::NodePlace target = exec.node_of(node);
     const auto subject = [&] { return target.subject("update of "); };
-    const detail::GraphState& mine = **target.graph->find_nested(target.index, 0);
+    const detail::GraphState& mine = **find_nested(*target.graph, target.index, 0);
     if (const auto differences = detail::diff_structure(mine, next); !differences.empty())
         detail::refuse_differences(differences, subject());
     if (const std::string ignored = detail::silently_ignored(mine, next); !ignored.empty())
@@ -144,7 +144,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
     kept.push_back({0, 0, detail::Access::shared_state(graph)});
-    next.list_owners(kept); // a graph moved into another one loses its owners
+    list_owners(next, kept); // a graph moved into another one loses its owners
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
     const detail::WithoutUserObjects as_owned(next);
     // CUDA compares all nodes ever added to both graphs, in number and place. Nodes removed by builders and plans

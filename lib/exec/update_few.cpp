@@ -79,18 +79,19 @@ NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodePar
 }
 
 bool brings_owners(const GraphState& graph) {
-    const auto& updated = graph.updated().all();
-    return graph.special().owners ||
+    const auto& updated = graph.records().updated().all();
+    return graph.records().special().owners ||
            std::ranges::any_of(updated, [](const UpdatedNode& node) { return !node.owners.empty(); });
 }
 
 /// Returns the nodes to update one by one; nothing if CUDA must take the whole graph.
 std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec, const GraphState& graph) {
-    const std::vector<NodeRecord>& nodes = exec.source().nodes();
-    const std::vector<NodeRecord>& next = graph.nodes();
-    const std::vector<NodeRecord>& last = exec.basis().nodes();
-    const bool is_as_made = !exec.has_shadows() && graph.updated().all().empty();
-    const bool is_silent = is_as_made && exec.basis().initial_accesses().empty() && graph.initial_accesses().empty();
+    const std::vector<NodeRecord>& nodes = exec.source().records().nodes();
+    const std::vector<NodeRecord>& next = graph.records().nodes();
+    const std::vector<NodeRecord>& last = exec.basis().records().nodes();
+    const bool is_as_made = !exec.has_shadows() && graph.records().updated().all().empty();
+    const bool is_silent =
+        is_as_made && exec.basis().records().initial_accesses().empty() && graph.records().initial_accesses().empty();
     const std::size_t most = nodes.size() / unchanged_for_one;
     std::vector<ArgumentAccess> buffer;
     const auto declares_same = [&](std::uint32_t index) {
@@ -101,8 +102,9 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
         if (is_silent && (i = next_unequal(last, next, i)) == nodes.size()) break;
         const NodeKind kind = nodes[i].kind;
         if (next[i].kind != kind) return std::nullopt;
-        const NodeUpdate update = is_as_made ? update_needed(kind, last[i].params, next[i].params)
-                                             : update_needed(kind, exec.params({&exec.source(), i}), graph.params(i));
+        const NodeUpdate update =
+            is_as_made ? update_needed(kind, last[i].params, next[i].params)
+                       : update_needed(kind, exec.params({&exec.source(), i}), graph.records().params(i));
         if (update == NodeUpdate::none && declares_same(i)) [[likely]]
             continue;
         if (update == NodeUpdate::with_all || found.size() == most) return std::nullopt;
@@ -122,7 +124,7 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
     };
     bind_context();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (accepts(nodes[i], graph.params(nodes[i]))) [[likely]]
+        if (accepts(nodes[i], graph.records().params(nodes[i]))) [[likely]]
             continue;
         while (i-- > 0) // CUDA has accepted the effective parameters before
             static_cast<void>(accepts(nodes[i], exec.params({&exec.source(), nodes[i]})));
@@ -138,7 +140,7 @@ bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     const auto lock = graph.lock();
     if (brings_owners(graph) || brings_owners(exec.basis())) return false;
     const GraphState& source = exec.source();
-    if (source.nodes().size() != graph.nodes().size()) return false;
+    if (source.records().nodes().size() != graph.records().nodes().size()) return false;
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
     if (!nodes || source.edges() != graph.edges()) return false; // nodes first: they usually differ
     if (nodes->empty()) return true;

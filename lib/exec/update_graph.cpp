@@ -77,7 +77,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
 std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
     if (std::string reason = about_device_updatable(exec.source(), next); !reason.empty())
         return UpdateReport{Passkey(), UpdateVerdict::not_supported, std::move(reason), {}, true};
-    if (&next != &exec.exclusive_graph() && next.has_exec())
+    if (&next != &exec.exclusive_graph() && next.execs().any())
         if (const NodePlace node = find_memory_node(next))
             return UpdateReport{Passkey(),
                                 UpdateVerdict::not_supported,
@@ -98,9 +98,9 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
 
 /// Whether a graph brings nothing but parameters to an exec, as far as known.
 bool is_plain(const GraphState& graph) {
-    const NodeFlags& special = graph.special();
-    return graph.has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 && !special.memory &&
-           !special.host_tasks.load(std::memory_order_relaxed);
+    const NodeFlags& special = graph.records().special();
+    return graph.records().has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 &&
+           !special.memory && !special.host_tasks.load(std::memory_order_relaxed);
 }
 
 /// The state that a graph brings to an exec in addition to parameters.
@@ -138,7 +138,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     GraphState& next = *basis;
     const auto lock = next.lock();
     // A captured graph is not read for an update that CUDA takes: reading costs more than all the rest.
-    const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
+    const bool known = (compared == Compared::first && exec.source().records().is_read() && next.records().is_read()) ||
                        has_device_updatable(exec.source()) || has_device_updatable(next) ||
                        (!options.trust_attributes && may_ignore_silently(exec.source(), next));
     if (known)
@@ -150,7 +150,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     if (!plain) incoming.emplace(exec, next);
 
     Owners of_kernels; // launches by kernels are CUDA's alone to see; it lets go of those of the last basis
-    if (exec.device_launch()) next.list_owners(of_kernels);
+    if (exec.device_launch()) list_owners(next, of_kernels);
     const WithoutUserObjects as_owned(next);
     const KeptForExecs kept(next.native(), of_kernels, KeptForExecs::Call::update);
     CUgraphExecUpdateResultInfo info{};
@@ -171,7 +171,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 
 UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
-    detail::Access::state(graph).require_root("update");
+    require_root(detail::Access::state(graph), "update");
     if (options.match == Match::structure)
         return detail::update_by_structure(state(), detail::Access::shared_state(graph));
     return detail::update_whole(state(), detail::Access::shared_state(graph), options);

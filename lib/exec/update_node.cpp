@@ -35,7 +35,7 @@ detail::UpdateTarget Exec::update_target() const {
     return {&state(), nullptr};
 }
 detail::UpdateTarget Graph::update_target() const {
-    state().require_root("update");
+    require_root(state(), "update");
     return {nullptr, &state()};
 }
 
@@ -188,8 +188,8 @@ class GraphUpdate {
   public:
     static constexpr bool of_exec = false;
     GraphUpdate(const GraphState& root, const Node& node)
-        : graph_(graph_of(root, node)), lock_(graph_.lock()), node_(graph_.updated(GraphState::index_unchecked(node))) {
-    }
+        : graph_(graph_of(root, node)), lock_(graph_.lock()),
+          node_(graph_.records().updated(GraphIdentity::index_unchecked(node))) {}
     ~GraphUpdate() {
         races_.roll_back();
         lock_.unlock(); // before the former owners go: they run user code
@@ -203,7 +203,7 @@ class GraphUpdate {
     [[nodiscard]] Subject subject() const { return node_subject(graph_, node_.index, "update of "); }
     [[nodiscard]] OwnedParams& params() const noexcept { return node_.params; }
     [[nodiscard]] const KernelParams& original() const {
-        return *std::get<const KernelParams*>(graph_.nodes()[node_.index].params);
+        return *std::get<const KernelParams*>(graph_.records().nodes()[node_.index].params);
     }
 
     void prepare(Owners&& fresh, void* const* values) {
@@ -227,20 +227,20 @@ class GraphUpdate {
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
-        return set_native({graph_.natives()[node_.index]}, params);
+        return set_native({graph_.records().natives()[node_.index]}, params);
     }
     void commit() noexcept {
         graph_.changes().count(node_, std::move(next_));
         if (next_declared_) node_.accesses = *std::move(next_declared_);
         races_.commit();
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
-        if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
+        if (host != nullptr && is_host_task(**host)) graph_.records().special().host_tasks = true;
     }
 
   private:
     void check(const NodeParams& next, std::span<const ArgumentAccess> declared) {
         if (std::ranges::equal(declared, node_.accesses) && have_same_accesses(graph_, node_.params, next)) return;
-        if (graph_.refuses_races()) {
+        if (refuses_races(graph_)) {
             races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
             races_.require_none(for_graphs, [this] { return subject(); });
         }
@@ -248,10 +248,10 @@ class GraphUpdate {
     }
 
     static GraphState& graph_of(const GraphState& root, const Node& node) {
-        GraphState& graph = GraphState::of(node);
+        GraphState& graph = GraphIdentity::of(node);
         if (&graph.root() != &root)
             refuse<UpdateError>("the node does not belong to this Graph, but " + describe_foreign(root, node),
-                                node_subject(graph, GraphState::index_unchecked(node)));
+                                node_subject(graph, GraphIdentity::index_unchecked(node)));
         return graph;
     }
 
@@ -268,13 +268,13 @@ class RecordUpdate {
   public:
     static constexpr bool of_exec = false;
     explicit RecordUpdate(const Node& node)
-        : graph_(GraphState::of(node)), index_(GraphState::index_unchecked(node)),
-          params_(graph_.memory().resource(), graph_.nodes()[index_].params) {}
+        : graph_(GraphIdentity::of(node)), index_(GraphIdentity::index_unchecked(node)),
+          params_(graph_.records().memory().resource(), graph_.records().nodes()[index_].params) {}
 
     [[nodiscard]] Subject subject() const { return node_subject(graph_, index_, "drive: "); }
     [[nodiscard]] OwnedParams& params() const noexcept { return params_; }
     [[nodiscard]] const KernelParams& original() const {
-        return *std::get<const KernelParams*>(graph_.nodes()[index_].params);
+        return *std::get<const KernelParams*>(graph_.records().nodes()[index_].params);
     }
 
     void prepare(Owners&&, void* const*) const noexcept {}
@@ -284,9 +284,9 @@ class RecordUpdate {
     static void prepare_params(const NodeParams&) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
-        return set_native({graph_.natives()[index_]}, params);
+        return set_native({graph_.records().natives()[index_]}, params);
     }
-    void commit() noexcept { graph_.record(index_).params = params_.view(); }
+    void commit() noexcept { graph_.records().record(index_).params = params_.view(); }
 
   private:
     GraphState& graph_;
@@ -306,7 +306,7 @@ template <class Update>
 /// Calls `update(node)` as `update_in` does, or with a RecordUpdate if the graph is under construction.
 template <class Update>
 void update_anywhere(const UpdateTarget& target, const Node& node, const Update& update) {
-    if (target.exec == nullptr && !target.graph->is_built())
+    if (target.exec == nullptr && !target.graph->construction().is_built)
         update(RecordUpdate(node));
     else
         update_in(target, node, update);

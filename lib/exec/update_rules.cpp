@@ -22,9 +22,9 @@ namespace cudag::detail {
 namespace {
 
 std::string silently_ignored_here(const GraphState& before, const GraphState& after) {
-    for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
-        const auto* const* old_kernel = std::get_if<const KernelParams*>(&before.nodes()[i].params);
-        const auto* const* new_kernel = std::get_if<const KernelParams*>(&after.nodes()[i].params);
+    for (std::uint32_t i = 0; i < before.records().nodes().size(); ++i) {
+        const auto* const* old_kernel = std::get_if<const KernelParams*>(&before.records().nodes()[i].params);
+        const auto* const* new_kernel = std::get_if<const KernelParams*>(&after.records().nodes()[i].params);
         if (old_kernel == nullptr || new_kernel == nullptr) continue;
         if (std::string ignored = silently_ignored(**old_kernel, **new_kernel); !ignored.empty())
             return fmt::format("{}: {}", describe_node(before, i), ignored);
@@ -49,17 +49,18 @@ bool may_ignore_silently(const GraphState& graph, std::unordered_set<CUfunction>
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
         return kernel != nullptr && may_keep_attributes(**kernel, plain);
     };
-    return std::ranges::any_of(graph.nodes(), is_one) ||
+    return std::ranges::any_of(graph.records().nodes(), is_one) ||
            std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_ignore_silently(*inner, plain); });
 }
 
 /// Checks each graph once: neither functions nor attributes of nodes change.
 bool may_ignore_silently(const GraphState& graph) {
-    std::atomic<Answer>& known = graph.special().silently_ignored;
+    std::atomic<Answer>& known = graph.records().special().silently_ignored;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
         return answer == Answer::yes;
     std::unordered_set<CUfunction> plain;
-    const bool may_be = graph.is_read() ? may_ignore_silently(graph, plain) : may_ignore_silently(graph.native());
+    const bool may_be =
+        graph.records().is_read() ? may_ignore_silently(graph, plain) : may_ignore_silently(graph.native());
     known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return may_be;
 }

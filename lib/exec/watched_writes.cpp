@@ -81,9 +81,9 @@ void declare_waits(const ExecState& exec) {
     static const auto declare = find<DeclareWait>("cudart_cpu_declare_wait");
     if (declare == nullptr) return;
     for_each_graph(exec.source(), [&](const GraphState& graph) {
-        if (!graph.special().waits) return;
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-            const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[i].params);
+        if (!graph.records().special().waits) return;
+        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+            const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[i].params);
             const bool waits =
                 kernel != nullptr && (*kernel)->attributes != nullptr && (*kernel)->attributes->waits_for_previous;
             if (!waits) continue;

@@ -10,47 +10,41 @@
 namespace cudag::detail {
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
-    : GraphRecords(origin), native_(native), edges_(origin.edges_), bundles_(origin.bundles_),
-      bindings_(origin.bindings_), units_(origin.units_), construction_{true, origin.construction_.made_at} {
+    : tree_(*this), records_(*this, origin.records_), native_(native), edges_(origin.edges_),
+      owners_(origin.owners_.bundles()), construction_{true, origin.construction_.made_at} {
     construction_.options = origin.construction_.options;
-    special_.joins = origin.special_.joins;
-    special_.accesses = origin.special_.accesses;
-    special_.owners = origin.special_.owners;
-    special_.waits = origin.special_.waits;
-    special_.read = origin.special_.read;
-    special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
-    for (const UpdatedNode& node : origin.updated().all()) {
+    for (const UpdatedNode& node : origin.records_.updated().all()) {
         if (node.owners.empty()) continue;
         // These count as changes: all later clones would keep owners of the graph, even after an update replaced them.
         changes().reserve(1);
-        changes().count(updated(node.index), Owners(node.owners));
+        changes().count(records_.updated(node.index), Owners(node.owners));
     }
-    reserve_inner(origin.inner().size());
-    for (const auto& graph : origin.inner()) {
+    reserve_nested(origin.tree_.nested().size());
+    for (const auto& graph : origin.tree_.nested()) {
         auto copy = std::make_shared<GraphState>(nullptr, *graph);
         reserve_nested(*copy);
-        attach(std::move(copy), graph->parent_node(), graph->place());
+        attach(std::move(copy), graph->tree_.parent_node(), graph->tree_.place());
     }
-    begin_clone_of(origin);
-    begin(*this);
+    identity_.begin_clone_of(origin.identity_);
+    identity_.begin(*this);
 }
 
 CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
-    CloneNatives found{clone, graph.natives(), graph.edge_lists().plan().kernels};
+    CloneNatives found{clone, graph.records().natives(), graph.edge_lists().plan().kernels};
     for (auto* nodes : {&found.nodes, &found.kernels})
         for (cudaGraphNode_t& node : *nodes)
             checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
-    for (std::uint32_t i = 0; graph.special().read && i < found.nodes.size(); ++i) {
-        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[i].params);
+    for (std::uint32_t i = 0; graph.records().special().read && i < found.nodes.size(); ++i) {
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[i].params);
         if (kernel == nullptr || (*kernel)->unread == nullptr) continue;
-        auto* own = new (graph.memory().allocate<KernelParams>(1)) KernelParams(**kernel);
+        auto* own = new (graph.records().memory().allocate<KernelParams>(1)) KernelParams(**kernel);
         own->unread = found.nodes[i]; // the origin may go first
         found.unread.push_back({i, own});
     }
     found.nested.reserve(graph.nested().size());
     for (const auto& inner : graph.nested()) {
         cudaGraph_t native = nullptr;
-        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(found.nodes[inner->parent_node()], &native),
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(found.nodes[inner->tree().parent_node()], &native),
                             "cudaGraphChildGraphNodeGetGraph");
         found.nested.push_back(natives_in(*inner, native));
     }
@@ -59,12 +53,12 @@ CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
 
 void GraphState::replace_natives(CloneNatives&& natives) noexcept {
     native_ = natives.graph;
-    table().replace_natives(natives.nodes);
+    records_.replace_natives(natives.nodes);
     edges_.plan().kernels = std::move(natives.kernels);
     for (const auto& [index, params] : natives.unread)
-        record(index).params = params;
-    for (std::size_t i = 0; i < inner().size(); ++i)
-        inner()[i]->replace_natives(std::move(natives.nested[i]));
+        records_.record(index).params = params;
+    for (std::size_t i = 0; i < tree_.nested().size(); ++i)
+        tree_.nested()[i]->replace_natives(std::move(natives.nested[i]));
 }
 
 } // namespace cudag::detail

@@ -17,7 +17,7 @@ namespace cudag::detail {
                                              const std::byte* bytes) {
     constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // padding follows
     static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
-    const Condition condition = root.condition_value(handle);
+    const Condition condition = root.identity().condition_value(handle);
     return std::memcmp(&condition, bytes, meaningful) == 0;
 }
 

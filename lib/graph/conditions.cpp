@@ -84,7 +84,7 @@ void Conditions::renumber(const GraphState& graph, const Renumbering& next) noex
 }
 
 Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where) {
-    if (graph.is_built() || graph.is_orphan())
+    if (graph.construction().is_built || graph.identity().is_orphan())
         refuse(fmt::format("condition at {}: the graph, or the body, is finished; make the condition before", where),
                {{}, {}, where});
     GraphState& root = graph.root();
@@ -95,7 +95,7 @@ Condition make_condition(GraphState& graph, std::optional<unsigned> initial, con
     conditions.reserve(initial, device);
     if (ConditionRecord* abandoned = conditions.take_abandoned(initial, device); abandoned != nullptr) {
         abandoned->location = where;
-        return root.condition_value(abandoned->handle);
+        return root.identity().condition_value(abandoned->handle);
     }
     ConditionRecord made{0, initial, device, where};
     const cudaError_t status = cudaGraphConditionalHandleCreate(&made.handle, root.native(), initial.value_or(0),
@@ -104,14 +104,14 @@ Condition make_condition(GraphState& graph, std::optional<unsigned> initial, con
         raise_call<GraphError>(status, "cudaGraphConditionalHandleCreate",
                                {fmt::format("condition at {}", where), {}, where});
     conditions.add(made);
-    return root.condition_value(made.handle);
+    return root.identity().condition_value(made.handle);
 }
 
 void require_condition(const Condition& condition, const ArgumentSite& site) {
     const CallSite& call = site.call;
-    const GraphState* graph = call.node != nullptr ? &GraphState::of(*call.node) : call.graph;
+    const GraphState* graph = call.node != nullptr ? &GraphIdentity::of(*call.node) : call.graph;
     if (graph == nullptr) return;
-    const GraphState& root = GraphState::of(condition);
+    const GraphState& root = GraphIdentity::of(condition);
     const bool own = &root == &graph->root();
     const ConditionRecord* record = own ? root.conditions().find(condition.native()) : nullptr;
     if (record != nullptr && !record->abandoned) return;
@@ -121,7 +121,7 @@ void require_condition(const Condition& condition, const ArgumentSite& site) {
                         : fmt::format("belongs to another graph, to {}; a kernel sets those of its own, {}",
                                       describe_graph(root), describe_graph(*graph)));
     if (call.node != nullptr)
-        refuse<UpdateError>(reason, node_subject(*graph, GraphState::index_unchecked(*call.node), "update of "));
+        refuse<UpdateError>(reason, node_subject(*graph, GraphIdentity::index_unchecked(*call.node), "update of "));
     refuse(reason, {fmt::format("kernel {} at {}", kernel_name(call), call.location), {}, call.location});
 }
 

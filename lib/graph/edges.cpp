@@ -27,26 +27,26 @@ EdgeKind edge_kind_of(const Dependency& source) {
 }
 
 [[noreturn]] void refuse_built(const GraphState& graph, Subject&& subject) {
-    if (graph.place() == Place::body)
+    if (graph.tree().place() == Place::body)
         refuse("the body that it is in has ended; edges are added inside it", std::move(subject));
-    refuse(graph.made_at().line == 0
+    refuse(graph.construction().made_at.line == 0
                ? "its Graph is built; edges are added before build()"
-               : fmt::format("its Graph is built, at {}; edges are added before build()", graph.made_at()),
+               : fmt::format("its Graph is built, at {}; edges are added before build()", graph.construction().made_at),
            std::move(subject));
 }
 
 template <class Sources>
 void add_edges_from(const Node& to, const Sources& sources) {
-    GraphState& graph = GraphState::of(to);
-    const std::uint32_t target = GraphState::index_unchecked(to);
+    GraphState& graph = GraphIdentity::of(to);
+    const std::uint32_t target = GraphIdentity::index_unchecked(to);
     const auto subject = [&] { return node_subject(graph, target, "after: "); };
-    if (graph.is_built()) [[unlikely]]
+    if (graph.construction().is_built) [[unlikely]]
         refuse_built(graph, subject());
     Edges& edges = graph.edge_lists().logical();
     const std::size_t before = edges.size();
     try {
         for (const auto& from : sources) {
-            const std::uint32_t source = graph.index_of(node_of(from), "after");
+            const std::uint32_t source = index_of(graph, node_of(from), "after");
             if (source == target) [[unlikely]]
                 refuse("a node cannot come after itself", subject());
             edges.add({source, target, edge_kind_of(from)});

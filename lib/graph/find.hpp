@@ -16,7 +16,7 @@ namespace cudag::detail {
 /// Returns the first node for which `is(graph, index)` holds.
 template <class Predicate>
 [[nodiscard]] NodePlace find_node(const GraphState& graph, const Predicate& is) {
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i)
         if (is(graph, i)) return {&graph, i};
     for (const auto& inner : graph.nested())
         if (const NodePlace found = find_node(*inner, is)) return found;
@@ -31,21 +31,21 @@ enum class HandlesOf { origin, origin_and_itself };
 /// depth of nesting if all graphs were cloned at once.
 [[nodiscard]] inline Node find_counterpart(const GraphState& graph, const Node& original, HandlesOf whose) {
     const bool itself = whose == HandlesOf::origin_and_itself;
-    if (GraphState::is_alive(original)) {
-        const std::uint32_t index = GraphState::index_unchecked(original);
+    if (GraphIdentity::is_alive(original)) {
+        const std::uint32_t index = GraphIdentity::index_unchecked(original);
         std::vector<std::uint32_t> way; // from an origin of `graph` down to the node's graph
-        for (const GraphState* place = &GraphState::of(original); place != nullptr; place = place->parent()) {
-            if (!(itself && place == &graph) && !graph.is_of_origin(place->handle(0))) {
-                way.push_back(place->position());
+        for (const GraphState* place = &GraphIdentity::of(original); place != nullptr; place = place->tree().parent()) {
+            if (!(itself && place == &graph) && !graph.identity().is_of_origin(place->identity().handle(0))) {
+                way.push_back(place->tree().position());
                 continue;
             }
             const GraphState* found = &graph;
             for (; !way.empty(); way.pop_back()) // both are built: neither has changed since
                 found = found->nested()[way.back()].get();
-            return found->handle(index);
+            return found->identity().handle(index);
         }
     }
-    if (graph.is_of_origin(original)) return graph.of_origin(original);
+    if (graph.identity().is_of_origin(original)) return graph.identity().of_origin(original);
     for (const auto& inner : graph.nested()) // itself or its clone may have been moved there
         if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};
@@ -54,7 +54,8 @@ enum class HandlesOf { origin, origin_and_itself };
 /// Returns the place of a native node; none for null, and for a node added through CUDA's handle.
 [[nodiscard]] inline NodePlace find_native(const GraphState& graph, cudaGraphNode_t native) {
     if (native == nullptr) return {};
-    return find_node(graph, [native](const GraphState& g, std::uint32_t i) { return g.natives()[i] == native; });
+    return find_node(graph,
+                     [native](const GraphState& g, std::uint32_t i) { return g.records().natives()[i] == native; });
 }
 
 /// Describes a node reported by CUDA as the culprit, even if cudag does not know it.
@@ -63,14 +64,15 @@ enum class HandlesOf { origin, origin_and_itself };
 /// Returns the first node whose kind lacks this permission of CUDA.
 [[nodiscard]] inline NodePlace find_unlike(const GraphState& graph, bool KindRules::*permission) {
     return find_node(graph, [permission](const GraphState& g, std::uint32_t i) {
-        return !(rules_of(g.nodes()[i].kind).*permission);
+        return !(rules_of(g.records().nodes()[i].kind).*permission);
     });
 }
 
 /// Returns the first node that allocates or frees graph memory.
 [[nodiscard]] inline NodePlace find_memory_node(const GraphState& graph) {
     if (!has_memory_nodes(graph)) return {};
-    return find_node(graph, [](const GraphState& g, std::uint32_t i) { return is_graph_memory(g.nodes()[i].kind); });
+    return find_node(graph,
+                     [](const GraphState& g, std::uint32_t i) { return is_graph_memory(g.records().nodes()[i].kind); });
 }
 
 } // namespace cudag::detail

@@ -22,6 +22,11 @@ class GraphState;
 /// The identity that handles of one graph refer to, with the identity of its origin if it is a clone.
 class GraphIdentity {
   public:
+    GraphIdentity() noexcept = default;
+    ~GraphIdentity() { end(); }
+    GraphIdentity(const GraphIdentity&) = delete;
+    GraphIdentity& operator=(const GraphIdentity&) = delete;
+
     /// Returns the live graph of a handle. Throws GraphError if the handle is empty or its graph is gone.
     [[nodiscard]] static GraphState& of(const Node& node) {
         if (is_alive(node)) [[likely]]
@@ -83,13 +88,6 @@ class GraphIdentity {
     }
     /// Whether handles no longer find this graph.
     [[nodiscard]] bool is_orphan() const noexcept { return slot_ == nullptr; }
-
-    GraphIdentity(const GraphIdentity&) = delete;
-    GraphIdentity& operator=(const GraphIdentity&) = delete;
-
-  protected:
-    GraphIdentity() noexcept = default;
-    ~GraphIdentity() { end(); }
 
     /// Makes handles find `graph`, which this object must be a part of.
     void begin(GraphState& graph) {

@@ -11,7 +11,8 @@ namespace cudag::detail {
 class GraphLocks {
   public:
     GraphLocks(const GraphState& a, const GraphState& b)
-        : first_(a.deferred_lock()), second_(&a.root() == &b.root() ? decltype(second_)() : b.deferred_lock()) {
+        : first_(a.lock(std::defer_lock)),
+          second_(&a.root() == &b.root() ? decltype(second_)() : b.lock(std::defer_lock)) {
         if (second_.mutex() == nullptr)
             first_.lock();
         else

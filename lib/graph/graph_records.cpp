@@ -2,14 +2,28 @@
 #include "graph_records.hpp"
 
 #include "graph_state.hpp"
+#include "read_nodes.hpp"
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace cudag::detail {
 
-GraphRecords::GraphRecords(const GraphRecords& origin)
-    : memory_(origin.memory_.of_clone()), table_(origin.table_), accesses_(origin.accesses_) {
+GraphRecords::GraphRecords(GraphState& self, std::unique_ptr<Unread> unread) : self_(self), unread_(std::move(unread)) {
+    unread_->set_graph(self);
+    special_.read = true;
+}
+
+GraphRecords::GraphRecords(GraphState& self, const GraphRecords& origin)
+    : self_(self), memory_(origin.memory_.of_clone()), table_(origin.table_), accesses_(origin.accesses_),
+      bindings_(origin.bindings_), units_(origin.units_) {
+    special_.joins = origin.special_.joins;
+    special_.accesses = origin.special_.accesses;
+    special_.owners = origin.special_.owners;
+    special_.waits = origin.special_.waits;
+    special_.read = origin.special_.read;
+    special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated_.all()) {
         record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
         accesses_.replace(node.index, node.accesses);
@@ -20,7 +34,49 @@ GraphRecords::GraphRecords(const GraphRecords& origin)
 
 UpdatedNode& GraphRecords::updated(std::uint32_t index) {
     read_nodes();
-    return updated_.place(static_cast<GraphState&>(*this), table_, accesses_, index, memory_.resource());
+    return updated_.place(self_, table_, accesses_, index, memory_.resource());
+}
+
+void GraphRecords::add_effects(std::uint32_t index, const CallEffects& effects) noexcept {
+    for (const ArgumentBinding& binding : effects.bindings)
+        bindings_.add(binding.dynamic,
+                      Binding{index, binding.argument, nullptr, 0, binding.mode, binding.element_bytes});
+    special_.owners = special_.owners || !effects.owners.empty();
+    if (effects.accesses.empty()) return;
+    accesses_.add_reserved(index, effects.accesses);
+    special_.accesses = true;
+}
+
+void GraphRecords::append(ReadNodes&& nodes) {
+    if (table_.size() != 0) table_.reserve(nodes.records.size());
+    table_.add(std::move(nodes.natives), std::move(nodes.records));
+    if (nodes.has_memory) allocations_ = GraphAllocations(std::move(nodes.allocations));
+    special_.memory = special_.memory || nodes.has_memory;
+    special_.joins = special_.joins || nodes.has_joins;
+    special_.accesses = true;
+    if (!special_.read) special_.read = true; // true for a captured graph, at which another thread may be looking
+}
+
+void GraphRecords::forget_from(std::uint32_t first) noexcept {
+    table_.forget_from(first);
+    allocations_.forget_nodes(first);
+    accesses_.forget_from(first);
+    units_.forget_from(first);
+    look_for_joins();
+}
+
+void GraphRecords::renumber(const Renumbering& next) noexcept {
+    table_.renumber(next);
+    bindings_.renumber(next);
+    accesses_.renumber(next);
+    units_.renumber(next);
+    look_for_joins();
+}
+
+void GraphRecords::look_for_joins() noexcept {
+    special_.joins = special_.joins && std::ranges::any_of(table_.records(), [](const NodeRecord& node) {
+                         return node.kind == NodeKind::empty;
+                     });
 }
 
 void GraphRecords::copy_blocks() {

@@ -1,14 +1,22 @@
 // The nodes of a graph: their first and their effective parameters.
 #pragma once
 
+#include "allocations.hpp"
+#include "bindings.hpp"
 #include "changes.hpp"
 #include "declared_accesses.hpp"
+#include "node/rules.hpp"
+#include "node_flags.hpp"
 #include "node_table.hpp"
 #include "parameter_memory.hpp"
+#include "region_units.hpp"
 #include "unread.hpp"
+
+#include <cudag/detail/call_effects.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,11 +27,23 @@
 namespace cudag::detail {
 
 class GraphState;
+struct ReadNodes;
 
-/// The records of a graph's nodes. If cudag did not make the graph, they are read from CUDA on demand: by every
-/// function that returns records.
+/// The records of a graph's nodes, with everything else known of them by index. If cudag did not make the graph, they
+/// are read from CUDA on demand: by every function that returns records.
 class GraphRecords {
   public:
+    /// Constructs the records of a new graph `self`, which this object must be a part of.
+    explicit GraphRecords(GraphState& self) : self_(self), table_(64) {}
+    /// Constructs the records of a graph still to be read.
+    GraphRecords(GraphState& self, std::unique_ptr<Unread> unread);
+    /// Constructs the records of a clone. The effective parameters of `origin`, already read, become the first ones of
+    /// the clone. Blocks are shared with `origin`; a clone of many clones copies them.
+    GraphRecords(GraphState& self, const GraphRecords& origin);
+    ~GraphRecords() = default;
+    GraphRecords(const GraphRecords&) = delete;
+    GraphRecords& operator=(const GraphRecords&) = delete;
+
     void read_nodes() const {
         if (!has_known_nodes()) [[unlikely]]
             unread_->read_nodes();
@@ -58,29 +78,66 @@ class GraphRecords {
     /// Memory for parameters.
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
 
-    GraphRecords& operator=(const GraphRecords&) = delete;
-
-  protected:
-    GraphRecords() : table_(64) {}
-    /// Constructs the records of a `graph` still to be read.
-    GraphRecords(std::unique_ptr<Unread> unread, GraphState& graph) : unread_(std::move(unread)) {
-        unread_->set_graph(graph);
+    /// The captured regions and their nodes.
+    [[nodiscard]] const RegionUnits& units() const noexcept { return units_; }
+    [[nodiscard]] RegionUnits& units() noexcept { return units_; }
+    [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
+    [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
+    [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
+    [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
+    [[nodiscard]] const NodeFlags& special() const noexcept { return special_; }
+    [[nodiscard]] NodeFlags& special() noexcept { return special_; }
+    /// Number of declarations of accesses by nodes, here and inside, since this graph was made.
+    [[nodiscard]] std::uint64_t declared_version() const noexcept {
+        return declared_version_.load(std::memory_order_relaxed);
     }
-    /// Constructs the records of a clone. The effective parameters of `origin`, already read, become the first ones of
-    /// the clone. Blocks are shared with `origin`; a clone of many clones copies them.
-    GraphRecords(const GraphRecords& origin);
-    ~GraphRecords() = default;
+    void count_declared() const noexcept { declared_version_.fetch_add(1, std::memory_order_relaxed); }
 
-    [[nodiscard]] NodeTable& table() noexcept { return table_; }
+    /// Makes room for one more node with its `effects`: `append` then cannot fail.
+    void reserve() { table_.reserve(1); }
+    void reserve(const CallEffects& effects) {
+        reserve();
+        bindings_.reserve(effects.bindings);
+        accesses_.reserve(static_cast<std::uint32_t>(table_.size()), effects.accesses.size());
+    }
+    /// Appends a node, and returns its index.
+    std::uint32_t append(cudaGraphNode_t native, NodeRecord&& record, std::int32_t device) noexcept {
+        const NodeKind kind = record.kind;
+        table_.add(native, std::move(record)).device = device;
+        if (kind != NodeKind::kernel) {
+            special_.memory = special_.memory || is_graph_memory(kind);
+            special_.joins = special_.joins || kind == NodeKind::empty;
+            special_.accesses = special_.accesses || has_memory_operands(kind);
+        }
+        return static_cast<std::uint32_t>(table_.size() - 1);
+    }
+    /// Keeps the bindings and accesses of a new node.
+    void add_effects(std::uint32_t index, const CallEffects& effects) noexcept;
+    /// Appends nodes that CUDA already has.
+    void append(ReadNodes&& nodes);
+    /// Forgets the nodes from `first` on. `forget_last` leaves everything but the record to others.
+    void forget_from(std::uint32_t first) noexcept;
+    void forget_last() noexcept { table_.forget_from(static_cast<std::uint32_t>(table_.size() - 1)); }
+    /// Follows a removal of nodes by CUDA.
+    void renumber(const Renumbering& next) noexcept;
+    void replace_natives(std::vector<cudaGraphNode_t>& natives) noexcept { table_.replace_natives(natives); }
 
   private:
     void copy_blocks();
+    /// Updates `special().joins` after a removal, which may have left no empty node.
+    void look_for_joins() noexcept;
 
+    GraphState& self_;
     std::unique_ptr<Unread> unread_; ///< null for a graph that was never unread
     ParameterMemory memory_;
     NodeTable table_;
     DeclaredAccesses accesses_;
     UpdatedNodes updated_;
+    GraphAllocations allocations_;
+    Bindings bindings_;
+    RegionUnits units_;
+    NodeFlags special_;
+    mutable std::atomic<std::uint64_t> declared_version_ = 0;
 };
 
 } // namespace cudag::detail

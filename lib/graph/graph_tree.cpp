@@ -10,49 +10,51 @@
 
 namespace cudag::detail {
 
-std::span<const std::shared_ptr<GraphState>> GraphTree::inner_of(std::uint32_t node) const {
-    const auto first = std::lower_bound(
-        nested_.begin(), nested_.end(), node,
-        [](const std::shared_ptr<GraphState>& inner, std::uint32_t index) { return inner->parent_node() < index; });
+std::span<const std::shared_ptr<GraphState>> GraphTree::nested_in(std::uint32_t node) const {
+    const auto first = std::lower_bound(nested_.begin(), nested_.end(), node,
+                                        [](const std::shared_ptr<GraphState>& inner, std::uint32_t index) {
+                                            return inner->tree_.parent_node_ < index;
+                                        });
     const auto last =
         std::upper_bound(first, nested_.end(), node, [](std::uint32_t index, const std::shared_ptr<GraphState>& inner) {
-            return index < inner->parent_node();
+            return index < inner->tree_.parent_node_;
         });
     return {first, last};
 }
 
-void GraphTree::reserve_inner(std::size_t more) {
+void GraphTree::reserve(std::size_t more) {
     reserve_more(nested_, more);
 }
 
-void GraphTree::add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept {
-    GraphTree& inner = *graph;
+void GraphTree::add(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place, int device) noexcept {
+    GraphTree& inner = graph->tree_;
     inner.parent_ = this;
     inner.parent_node_ = node;
     inner.place_ = place;
-    const bool follows = !nested_.empty() && nested_.back()->parent_node() == node;
-    inner.number_ = follows ? nested_.back()->number() + 1 : 0;
+    inner.device_ = device;
+    const bool follows = !nested_.empty() && nested_.back()->tree_.parent_node_ == node;
+    inner.number_ = follows ? nested_.back()->tree_.number_ + 1 : 0;
     inner.position_ = static_cast<std::uint32_t>(nested_.size());
     nested_.push_back(std::move(graph));
 }
 
-std::shared_ptr<GraphState> GraphTree::take_last_inner(std::uint32_t first) noexcept {
-    if (nested_.empty() || nested_.back()->parent_node() < first) return nullptr;
+std::shared_ptr<GraphState> GraphTree::take_last(std::uint32_t first) noexcept {
+    if (nested_.empty() || nested_.back()->tree_.parent_node_ < first) return nullptr;
     std::shared_ptr<GraphState> last = std::move(nested_.back());
     nested_.pop_back();
-    static_cast<GraphTree&>(*last).parent_ = nullptr;
+    last->tree_.parent_ = nullptr;
     return last;
 }
 
 std::size_t GraphTree::count_gone_graphs(const Renumbering& next) const noexcept {
     return static_cast<std::size_t>(
-        std::ranges::count_if(nested_, [&](const auto& inner) { return !next.keeps(inner->parent_node()); }));
+        std::ranges::count_if(nested_, [&](const auto& inner) { return !next.keeps(inner->tree_.parent_node_); }));
 }
 
-void GraphTree::renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept {
+void GraphTree::renumber(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept {
     std::size_t kept = 0;
     for (std::shared_ptr<GraphState>& each : nested_) {
-        GraphTree& inner = *each;
+        GraphTree& inner = each->tree_;
         if (next.keeps(inner.parent_node_)) {
             inner.parent_node_ = next(inner.parent_node_);
             inner.position_ = static_cast<std::uint32_t>(kept);
@@ -67,9 +69,9 @@ void GraphTree::renumber_inner(const Renumbering& next, std::vector<std::shared_
 
 std::uint32_t GraphTree::number_from(std::uint32_t first) noexcept {
     first_number_ = first;
-    std::uint32_t next = first + static_cast<std::uint32_t>(static_cast<GraphState&>(*this).known_nodes());
+    std::uint32_t next = first + static_cast<std::uint32_t>(self_.records().known_nodes());
     for (const auto& graph : nested_)
-        next = static_cast<GraphTree&>(*graph).number_from(next);
+        next = graph->tree_.number_from(next);
     return next;
 }
 

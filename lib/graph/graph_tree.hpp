@@ -19,6 +19,16 @@ enum class Place : std::uint8_t { root, child, body };
 /// The place of a graph, and the graphs inside its nodes.
 class GraphTree {
   public:
+    /// Constructs the place of the root `self`, which this object must be a part of.
+    explicit GraphTree(GraphState& self) noexcept : self_(self) {}
+    GraphTree(const GraphTree&) = delete;
+    GraphTree& operator=(const GraphTree&) = delete;
+
+    /// Returns the graph around this one, which is inside its node `parent_node()`; null for a root.
+    [[nodiscard]] GraphState* parent() noexcept { return parent_ == nullptr ? nullptr : &parent_->self_; }
+    [[nodiscard]] const GraphState* parent() const noexcept { return parent_ == nullptr ? nullptr : &parent_->self_; }
+    [[nodiscard]] GraphState& root() noexcept { return parent_ == nullptr ? self_ : parent_->root(); }
+    [[nodiscard]] const GraphState& root() const noexcept { return parent_ == nullptr ? self_ : parent_->root(); }
     [[nodiscard]] Place place() const noexcept { return place_; }
     /// The index of the node around this graph.
     [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
@@ -27,7 +37,6 @@ class GraphTree {
     [[nodiscard]] std::uint32_t position() const noexcept { return position_; }
     /// The device of all nodes of a body.
     [[nodiscard]] int device() const noexcept { return device_; }
-    void set_device(int device) noexcept { device_ = device; }
     /// Whether this graph is a body of a conditional, or inside one.
     [[nodiscard]] bool is_in_body() const noexcept {
         return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
@@ -37,30 +46,21 @@ class GraphTree {
     [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
     [[nodiscard]] std::uint32_t node_total() const noexcept { return *node_total_; }
 
-    GraphTree(const GraphTree&) = delete;
-    GraphTree& operator=(const GraphTree&) = delete;
-
-  protected:
-    GraphTree() noexcept = default;
-    ~GraphTree() = default;
-
-    [[nodiscard]] const GraphTree* outer() const noexcept { return parent_; }
-    [[nodiscard]] const GraphTree& top() const noexcept { return parent_ == nullptr ? *this : parent_->top(); }
-    [[nodiscard]] GraphTree& top() noexcept { return parent_ == nullptr ? *this : parent_->top(); }
-
     /// The graphs inside nodes of this one, in order of the nodes.
-    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& inner() const noexcept { return nested_; }
-    [[nodiscard]] std::span<const std::shared_ptr<GraphState>> inner_of(std::uint32_t node) const;
-    void reserve_inner(std::size_t more);
-    /// Adds a graph inside `node`; there must be room. A node's graphs are added in the order of its bodies.
-    void add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept;
+    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
+    [[nodiscard]] std::span<const std::shared_ptr<GraphState>> nested_in(std::uint32_t node) const;
+    /// Makes room for `more` graphs inside nodes.
+    void reserve(std::size_t more);
+    /// Adds a graph inside `node`, with its nodes on `device` if it is a body; there must be room. A node's graphs are
+    /// added in the order of its bodies.
+    void add(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place, int device) noexcept;
     /// Takes out the last graph inside a node from `first` on, which becomes a root; null if there is none.
-    [[nodiscard]] std::shared_ptr<GraphState> take_last_inner(std::uint32_t first) noexcept;
+    [[nodiscard]] std::shared_ptr<GraphState> take_last(std::uint32_t first) noexcept;
     void leave() noexcept { parent_ = nullptr; }
-    /// Counts the graphs inside nodes that go. `renumber_inner` moves them to `gone`, which has room: they become
+    /// Counts the graphs inside nodes that go. `renumber` moves them to `gone`, which has room: they become
     /// roots.
     [[nodiscard]] std::size_t count_gone_graphs(const Renumbering& next) const noexcept;
-    void renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept;
+    void renumber(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept;
 
     /// Numbers the nodes of this root and of all graphs inside it, once.
     void number_all() noexcept {
@@ -70,6 +70,7 @@ class GraphTree {
   private:
     std::uint32_t number_from(std::uint32_t first) noexcept;
 
+    GraphState& self_;
     GraphTree* parent_ = nullptr;
     std::vector<std::shared_ptr<GraphState>> nested_;
     std::uint32_t parent_node_ = 0;

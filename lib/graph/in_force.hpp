@@ -15,11 +15,11 @@ namespace cudag::detail {
 /// Calls `visit(access)` for each access that the node has declared. Needs the graph's lock.
 template <class Visit>
 void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
-    if (const UpdatedNode* const changed = graph.updated().find(index); changed != nullptr)
+    if (const UpdatedNode* const changed = graph.records().updated().find(index); changed != nullptr)
         for (const ArgumentAccess& access : changed->accesses)
             visit(access);
     else
-        graph.initial_accesses().for_each(index, visit);
+        graph.records().initial_accesses().for_each(index, visit);
 }
 [[nodiscard]] inline std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index) {
     std::vector<ArgumentAccess> accesses;
@@ -61,16 +61,16 @@ class InForce {
 class GraphInForce final : public InForce {
   public:
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {
-        return node.graph->params(node.index);
+        return node.graph->records().params(node.index);
     }
     void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const override {
         detail::for_each_declared(*node.graph, node.index, visit);
     }
     [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
-        return node.graph->units().of(node.index);
+        return node.graph->records().units().of(node.index);
     }
     [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
-        return graph.declared_version();
+        return graph.records().declared_version();
     }
 };
 inline constexpr GraphInForce graph_in_force;

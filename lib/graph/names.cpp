@@ -19,7 +19,7 @@ namespace {
 
 /// Names a node without its place in the source.
 std::string name_node(const GraphState& graph, std::uint32_t index) {
-    const NodeRecord& record = graph.nodes()[index];
+    const NodeRecord& record = graph.records().nodes()[index];
     const std::string_view kind = kind_text(record);
     const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
     if (!record.label.empty()) {
@@ -36,30 +36,32 @@ std::string name_node(const GraphState& graph, std::uint32_t index) {
 } // namespace
 
 std::string describe_node(const GraphState& graph, std::uint32_t index) {
-    const NodeRecord& record = graph.nodes()[index];
+    const NodeRecord& record = graph.records().nodes()[index];
     std::string name = name_node(graph, index);
-    if (graph.parent() != nullptr) name += " inside " + name_node(*graph.parent(), graph.parent_node());
+    if (graph.tree().parent() != nullptr)
+        name += " inside " + name_node(*graph.tree().parent(), graph.tree().parent_node());
     if (record.device != any_device) name += fmt::format(" on device {}", record.device);
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
 }
 
 std::string describe_place(const GraphState& graph) {
-    if (graph.parent() == nullptr) return "the graph itself";
+    if (graph.tree().parent() == nullptr) return "the graph itself";
     std::string text;
-    if (graph.place() == Place::body) {
-        const std::size_t bodies = graph.parent()->nested_in(graph.parent_node()).size();
-        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.number());
+    if (graph.tree().place() == Place::body) {
+        const std::size_t bodies = graph.tree().parent()->nested_in(graph.tree().parent_node()).size();
+        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.tree().number());
     }
-    return text + describe_node(*graph.parent(), graph.parent_node());
+    return text + describe_node(*graph.tree().parent(), graph.tree().parent_node());
 }
 
 std::string describe_graph(const GraphState& graph) {
     const GraphState& root = graph.root();
-    if (root.made_at().line != 0)
-        return fmt::format("{} made at {}", root.is_clone() ? "the clone of the graph" : "the graph", root.made_at());
-    const char* name = root.is_built() ? "the graph" : "the graph under construction";
-    if (root.nodes().empty()) return fmt::format("{} without nodes", name);
+    if (root.construction().made_at.line != 0)
+        return fmt::format("{} made at {}", root.identity().is_clone() ? "the clone of the graph" : "the graph",
+                           root.construction().made_at);
+    const char* name = root.construction().is_built ? "the graph" : "the graph under construction";
+    if (root.records().nodes().empty()) return fmt::format("{} without nodes", name);
     return fmt::format("{} that begins with {}", name, describe_node(root, 0));
 }
 
@@ -67,7 +69,7 @@ namespace {
 
 /// Finds the clone, in `graph`, of the graph of `node`; null if there is none.
 const GraphState* find_clone(const GraphState& graph, const Node& node) {
-    if (graph.is_of_origin(node)) return &graph;
+    if (graph.identity().is_of_origin(node)) return &graph;
     for (const auto& inner : graph.nested())
         if (const GraphState* found = find_clone(*inner, node)) return found;
     return nullptr;
@@ -76,22 +78,22 @@ const GraphState* find_clone(const GraphState& graph, const Node& node) {
 } // namespace
 
 std::string describe_foreign(const GraphState& here, const Node& node) {
-    const GraphState& owner = GraphState::of(node);
+    const GraphState& owner = GraphIdentity::of(node);
     if (const GraphState* clone = find_clone(here.root(), node)) {
-        if (here.root().is_clone())
+        if (here.root().identity().is_clone())
             return "to the one that this was cloned from; the clone's counterpart(node) is the handle here";
-        while (clone->parent()->is_clone())
-            clone = clone->parent();
+        while (clone->tree().parent()->identity().is_clone())
+            clone = clone->tree().parent();
         return fmt::format("to the one of which {} has a clone inside; its inside(node) is the handle here",
-                           describe_node(*clone->parent(), clone->parent_node()));
+                           describe_node(*clone->tree().parent(), clone->tree().parent_node()));
     }
-    if (owner.root().is_clone_of(here.root()))
+    if (owner.root().identity().is_clone_of(here.root().identity()))
         return "to a clone of this one; use the handle that the clone's counterpart() was given";
     return fmt::format("to {}, while this is {}", describe_graph(owner), describe_graph(here));
 }
 
 Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {
-    const NodeRecord& record = graph.nodes()[index];
+    const NodeRecord& record = graph.records().nodes()[index];
     return {std::string(action) + describe_node(graph, index), {std::string(record.label)}, record.location};
 }
 

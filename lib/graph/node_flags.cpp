@@ -14,7 +14,7 @@ namespace {
 /// Looks inside only if the nodes are read: another thread may be reading them.
 template <class Has>
 bool is_inside(const GraphState& graph, const Has& has) {
-    return graph.has_known_nodes() &&
+    return graph.records().has_known_nodes() &&
            std::ranges::any_of(graph.nested(), [&](const auto& inner) { return has(*inner); });
 }
 
@@ -37,26 +37,28 @@ bool has_native_memory_nodes(cudaGraph_t graph) {
 } // namespace
 
 bool may_have_memory_nodes(const GraphState& graph) {
-    return graph.is_read() ? has_memory_nodes(graph) : has_native_memory_nodes(graph.native());
+    return graph.records().is_read() ? has_memory_nodes(graph) : has_native_memory_nodes(graph.native());
 }
 
 bool has_memory_nodes(const GraphState& graph) {
-    graph.read_nodes();
-    return graph.special().memory || is_inside(graph, [](const GraphState& inner) { return has_memory_nodes(inner); });
+    graph.records().read_nodes();
+    return graph.records().special().memory ||
+           is_inside(graph, [](const GraphState& inner) { return has_memory_nodes(inner); });
 }
 
 bool has_host_tasks(const GraphState& graph) noexcept {
-    return graph.special().host_tasks.load(std::memory_order_relaxed) ||
+    return graph.records().special().host_tasks.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return has_host_tasks(inner); });
 }
 
 bool has_device_updatable(const GraphState& graph) noexcept {
-    return graph.special().device_updatable.load(std::memory_order_relaxed) ||
+    return graph.records().special().device_updatable.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return has_device_updatable(inner); });
 }
 
 bool may_have_device_updatable(const GraphState& graph) noexcept {
-    return graph.special().read || graph.special().device_updatable.load(std::memory_order_relaxed) ||
+    return graph.records().special().read ||
+           graph.records().special().device_updatable.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return may_have_device_updatable(inner); });
 }
 

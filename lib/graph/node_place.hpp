@@ -20,8 +20,8 @@ struct NodePlace {
     explicit operator bool() const noexcept { return graph != nullptr; }
     bool operator==(const NodePlace&) const = default;
 
-    [[nodiscard]] const NodeRecord& record() const { return graph->nodes()[index]; }
-    [[nodiscard]] cudaGraphNode_t native() const { return graph->natives()[index]; }
+    [[nodiscard]] const NodeRecord& record() const { return graph->records().nodes()[index]; }
+    [[nodiscard]] cudaGraphNode_t native() const { return graph->records().natives()[index]; }
     [[nodiscard]] std::string describe() const { return describe_node(*graph, index); }
     [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(*graph, index, action); }
 };

@@ -34,7 +34,7 @@ bool is_event(NodeKind kind) {
 }
 
 bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
-    return is_event(graph.nodes()[edge.from].kind) || is_event(graph.nodes()[edge.to].kind);
+    return is_event(graph.records().nodes()[edge.from].kind) || is_event(graph.records().nodes()[edge.to].kind);
 }
 
 /// Finds the nodes whose incoming edges must stay: cudag may not change edges to events, possibly captured by a
@@ -43,7 +43,7 @@ std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeReco
     std::vector<bool> kept;
     for (const EdgeRecord& edge : edges) {
         if (!is_at_event(graph, edge)) continue;
-        kept.resize(graph.natives().size());
+        kept.resize(graph.records().natives().size());
         kept[edge.to] = true;
     }
     return kept;
@@ -102,12 +102,12 @@ class NodeDevices {
         bind_context();
         NodeDevices devices;
         constexpr auto unknown = static_cast<std::uint32_t>(any_device);
-        std::vector<std::uint32_t> found(graph.natives().size(), unknown);
+        std::vector<std::uint32_t> found(graph.records().natives().size(), unknown);
         for (std::size_t i = 0; i < found.size(); ++i)
-            if (graph.nodes()[i].kind == NodeKind::kernel)
-                found[i] = devices.of_kernel(graph.natives()[i]);
+            if (graph.records().nodes()[i].kind == NodeKind::kernel)
+                found[i] = devices.of_kernel(graph.records().natives()[i]);
             else
-                found[i] = static_cast<std::uint32_t>(std::int32_t{graph.nodes()[i].device});
+                found[i] = static_cast<std::uint32_t>(std::int32_t{graph.records().nodes()[i].device});
         for (const EdgeRecord& edge : edges)
             if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
         const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
@@ -132,9 +132,9 @@ class NodeDevices {
 /// if there may be several.
 EarlyNodes early_nodes(const GraphState& graph) {
     EarlyNodes found;
-    const std::size_t nodes = graph.natives().size();
+    const std::size_t nodes = graph.records().natives().size();
     const auto kernel_at = [&](std::size_t node) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[node].params);
+        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[node].params);
         return kernel == nullptr ? nullptr : *kernel;
     };
     bool is_one_context = is_only_device();
@@ -165,7 +165,7 @@ EarlyNodes early_nodes(const GraphState& graph) {
     for (std::size_t node = 0; node < nodes; ++node) {
         if (found.roles[node] == EarlyRole::other) continue;
         CUDA_KERNEL_NODE_PARAMS params{};
-        checked_driver<GraphError>(driver().graph_kernel_node_get_params(graph.natives()[node], &params),
+        checked_driver<GraphError>(driver().graph_kernel_node_get_params(graph.records().natives()[node], &params),
                                    "cuGraphKernelNodeGetParams");
         const auto number = static_cast<std::uint32_t>(contexts.size());
         const auto [place, is_new] = contexts.try_emplace(params.ctx, Context{number, false});
@@ -190,7 +190,7 @@ std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, cons
 
 PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool plans_ends, bool wants_early,
                    bool wants_lanes) {
-    PlanInput input{.nodes = graph.natives().size(),
+    PlanInput input{.nodes = graph.records().natives().size(),
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
@@ -198,12 +198,12 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
     if (plans_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
-            input.is_kernel[node] = graph.nodes()[node].kind == NodeKind::kernel;
+            input.is_kernel[node] = graph.records().nodes()[node].kind == NodeKind::kernel;
     }
-    if (graph.special().joins) {
+    if (graph.records().special().joins) {
         input.is_join.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
-            input.is_join[node] = graph.nodes()[node].kind == NodeKind::empty;
+            input.is_join[node] = graph.records().nodes()[node].kind == NodeKind::empty;
     }
     if (wants_early) input.early = early_nodes(graph);
     if (wants_lanes) {
@@ -212,18 +212,18 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
         input.is_off_lanes = input.is_join;
         input.is_off_lanes.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
-            if (is_event(graph.nodes()[node].kind)) input.is_off_lanes[node] = true;
+            if (is_event(graph.records().nodes()[node].kind)) input.is_off_lanes[node] = true;
     }
     return input;
 }
 
 /// Finds a neighbouring kernel node for each kernel of a plan; null if it has none.
 std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEdges& planned) {
-    const auto nodes = static_cast<std::uint32_t>(graph.natives().size());
+    const auto nodes = static_cast<std::uint32_t>(graph.records().natives().size());
     std::vector<cudaGraphNode_t> found(planned.kernels);
     const auto note = [&](std::uint32_t kernel, std::uint32_t node) {
-        if (kernel < nodes || node >= nodes || graph.nodes()[node].kind != NodeKind::kernel) return;
-        if (cudaGraphNode_t& place = found[kernel - nodes]; place == nullptr) place = graph.natives()[node];
+        if (kernel < nodes || node >= nodes || graph.records().nodes()[node].kind != NodeKind::kernel) return;
+        if (cudaGraphNode_t& place = found[kernel - nodes]; place == nullptr) place = graph.records().natives()[node];
     };
     for (const EdgeRecord& edge : planned.edges) {
         note(edge.to, edge.from);
@@ -281,7 +281,7 @@ std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const P
                                                 bool wants_early) {
     const std::vector<EdgeRecord>& native = graph.edge_lists().native();
     const std::vector<EdgeRecord>& written = graph.edges();
-    const std::size_t nodes = graph.natives().size();
+    const std::size_t nodes = graph.records().natives().size();
     const std::vector<EdgeRecord> edges =
         native_first(native, plan.reduce ? reduced(nodes, written, kept_nodes(graph, written)) : written);
     PlanInput input = input_of(graph, edges, plans_ends, wants_early, false);
@@ -314,19 +314,20 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
     if (const PlanInForce& now = graph.edge_lists().plan(); now.is_fixed) return now.planned;
     const bool has_memory = has_memory_nodes(graph);
     if (plan == Plan::as_written() && !has_memory) return nullptr;
-    const bool are_of_another = graph.parent() != nullptr || plan.durations.size() != graph.natives().size();
+    const bool are_of_another =
+        graph.tree().parent() != nullptr || plan.durations.size() != graph.records().natives().size();
     if (!plan.durations.empty() && are_of_another) {
         Plan rest = plan;
         rest.lanes = 0;
         rest.durations.clear();
         return planned_edges(graph, rest);
     }
-    const Outline outline = outline_of(graph.natives().size(), graph.edges());
+    const Outline outline = outline_of(graph.records().natives().size(), graph.edges());
     const bool has_ends_to_plan =
-        plan.ends && graph.parent() == nullptr && may_plan_ends(graph.natives().size(), outline);
+        plan.ends && graph.tree().parent() == nullptr && may_plan_ends(graph.records().natives().size(), outline);
     const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_fan_in); // else it is a line
-    const bool wants_early = plan.early && graph.special().waits;
-    if (!graph.special().joins && !outline.has_fan_in && !has_ends_to_plan && !wants_early && !wants_lanes)
+    const bool wants_early = plan.early && graph.records().special().waits;
+    if (!graph.records().special().joins && !outline.has_fan_in && !has_ends_to_plan && !wants_early && !wants_lanes)
         return nullptr;
     if (has_memory) return shared(planned_with_memory(graph, plan, has_ends_to_plan, wants_early));
     PlanInput input = input_of(graph, graph.edges(), has_ends_to_plan, wants_early, wants_lanes);
@@ -342,12 +343,13 @@ void set_plan_kernels(GraphState& graph, const PlannedEdges* planned) {
     const std::size_t wanted = planned == nullptr ? 0 : planned->kernels;
     while (kernels.size() > wanted) {
         checked<GraphError>(cudaGraphDestroyNode(kernels.back()), "cudaGraphDestroyNode");
-        graph.edge_lists().forget_kernels(graph.natives().size(), kernels.size() - 1);
+        graph.edge_lists().forget_kernels(graph.records().natives().size(), kernels.size() - 1);
     }
     if (kernels.size() >= wanted) return;
     std::optional<DeviceGuard> device;
-    for (const GraphState* around = &graph; around != nullptr && !device; around = around->parent())
-        if (around->place() == Place::body) device.emplace(around->device()); // the device of all nodes of a body
+    for (const GraphState* around = &graph; around != nullptr && !device; around = around->tree().parent())
+        if (around->tree().place() == Place::body)
+            device.emplace(around->tree().device()); // the device of all nodes of a body
     bind_context();
     kernels.reserve(wanted);
     const std::vector<cudaGraphNode_t> near = neighbours(graph, *planned);
@@ -365,7 +367,7 @@ bool has_many_edges(const GraphState& graph) {
 }
 
 void add_planned(const GraphState& graph, std::vector<PlannedGraph>& found) {
-    if (!graph.is_read()) return;
+    if (!graph.records().is_read()) return;
     if (const auto& planned = graph.edge_lists().plan().planned; planned != nullptr) found.push_back({&graph, planned});
     for (const auto& inner : graph.nested())
         add_planned(*inner, found);
@@ -380,22 +382,22 @@ std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
 }
 
 void follow_plan(GraphState& graph, const Plan& plan) {
-    if (!graph.is_read()) { // a captured graph is planned inside a read one, or if the plan pays
-        const bool is_inside = graph.parent() != nullptr && graph.root().is_read();
+    if (!graph.records().is_read()) { // a captured graph is planned inside a read one, or if the plan pays
+        const bool is_inside = graph.tree().parent() != nullptr && graph.root().records().is_read();
         if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph))) {
             graph.edge_lists().plan().plan = plan; // the native edges stay
             return;
         }
-        graph.read_all();
+        read_all(graph);
     }
     GraphEdges& edges = graph.edge_lists();
     edges.plan_by(plan, planned_edges(graph, plan));
     if (has_memory_nodes(graph)) edges.plan().is_fixed = true;
     const PlannedEdges* const planned = edges.plan().planned.get();
     if (edges.plan().kernels.empty() && (planned == nullptr || planned->kernels == 0)) // usually
-        return edges.become_planned(graph.native(), graph.natives());
+        return edges.become_planned(graph.native(), graph.records().natives());
     set_plan_kernels(graph, planned);
-    std::vector<cudaGraphNode_t> nodes = graph.natives();
+    std::vector<cudaGraphNode_t> nodes = graph.records().natives();
     nodes.insert(nodes.end(), edges.plan().kernels.begin(), edges.plan().kernels.end());
     edges.become_planned(graph.native(), nodes);
 }

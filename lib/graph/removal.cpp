@@ -18,11 +18,11 @@ namespace {
 /// Makes the records of the nodes dropped by `next`, for errors about their handles.
 std::vector<RemovedNode> removed_nodes(const GraphState& graph, const Renumbering& next, const SourceLocation& where) {
     std::vector<RemovedNode> removed;
-    removed.reserve(graph.nodes().size() - next.kept());
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+    removed.reserve(graph.records().nodes().size() - next.kept());
+    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
         if (next.keeps(i)) continue;
-        const NodeRecord& node = graph.nodes()[i];
-        removed.push_back({graph.number_of(i), kind_text(node), node.label, node.location, where});
+        const NodeRecord& node = graph.records().nodes()[i];
+        removed.push_back({graph.identity().number_of(i), kind_text(node), node.label, node.location, where});
     }
     return removed;
 }
@@ -31,19 +31,19 @@ std::vector<RemovedNode> removed_nodes(const GraphState& graph, const Renumberin
 
 void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocation& where) {
     if (gone.empty()) return;
-    const Renumbering next(table().size(), gone);
+    const Renumbering next(records_.known_nodes(), gone);
     std::vector<RemovedNode> removed = removed_nodes(*this, next, where);
-    reserve_removed(removed.size());
+    identity_.reserve_removed(removed.size());
     std::vector<std::shared_ptr<const void>> owners; // dropped last, as are the graphs: they run user code
     owners.reserve(owners_.count_gone(next));
     std::vector<std::shared_ptr<GraphState>> graphs;
-    graphs.reserve(count_gone_graphs(next));
+    graphs.reserve(tree_.count_gone_graphs(next));
 
     destroy_natives(gone);
     renumber(next, std::move(removed), graphs, owners);
     for (const auto& graph : graphs) {
         graph->invalidate_handles();
-        graph->drop_owners();
+        drop_owners(*graph);
     }
     graphs.clear();
     owners.clear();
@@ -53,7 +53,7 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
 /// Destroys the newest node first: CUDA finds it soonest.
 void GraphState::destroy_natives(std::span<const std::uint32_t> nodes) {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-        const cudaError_t status = cudaGraphDestroyNode(table().natives()[*node]);
+        const cudaError_t status = cudaGraphDestroyNode(records_.natives()[*node]);
         if (status == cudaSuccess) continue;
         if (node == nodes.rbegin())
             raise_call<GraphError>(status, "cudaGraphDestroyNode", node_subject(*this, *node, "remove: "));
@@ -65,20 +65,17 @@ void GraphState::destroy_natives(std::span<const std::uint32_t> nodes) {
 void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
                           std::vector<std::shared_ptr<GraphState>>& graphs,
                           std::vector<std::shared_ptr<const void>>& owners) noexcept {
-    add_removed(std::move(removed));
-    renumber_inner(next, graphs);
+    identity_.add_removed(std::move(removed));
+    tree_.renumber(next, graphs);
     const auto is_gone = [&](const GraphState& graph) { return &graph.root() != &root(); };
-    if (!graphs.empty()) root().changes_.forget(is_gone);
+    if (!graphs.empty()) changes().forget(is_gone);
     root().conditions_.renumber(*this, next);
-    table().renumber(next);
+    records_.renumber(next);
     edges_.renumber(next);
-    bindings_.renumber(next);
-    initial_accesses().renumber(next);
-    units_.renumber(next);
     owners_.renumber(next, owners);
-    look_for_joins();
-    std::erase_if(construction_.regions,
-                  [&](const RegionNodes* region) { return find_removed(numbered(region->first)) != nullptr; });
+    std::erase_if(construction_.regions, [&](const RegionNodes* region) {
+        return GraphIdentity::find_removed(identity_.numbered(region->first)) != nullptr;
+    });
 }
 
 } // namespace cudag::detail

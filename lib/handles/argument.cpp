@@ -16,8 +16,8 @@ void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool neg
                     site.position, negative ? "-" : "", magnitude, parameter.name);
     const CallSite& call = site.call;
     if (call.node != nullptr) {
-        const GraphState& graph = GraphState::of(*call.node);
-        refuse<UpdateError>(reason, node_subject(graph, GraphState::index_unchecked(*call.node), "update of "));
+        const GraphState& graph = GraphIdentity::of(*call.node);
+        refuse<UpdateError>(reason, node_subject(graph, GraphIdentity::index_unchecked(*call.node), "update of "));
     }
     const std::string kernel = kernel_name(call);
     std::string subject = kernel.empty() ? "memset" : "kernel " + kernel;
@@ -31,8 +31,8 @@ void refuse_pattern(std::size_t bytes, const CallSite& call) {
                     "bytes; copy such elements from memory, have a kernel write them, or clear(range) for bytes of 0",
                     bytes);
     if (call.node != nullptr)
-        refuse<UpdateError>(
-            reason, node_subject(GraphState::of(*call.node), GraphState::index_unchecked(*call.node), "update of "));
+        refuse<UpdateError>(reason, node_subject(GraphIdentity::of(*call.node),
+                                                 GraphIdentity::index_unchecked(*call.node), "update of "));
     refuse(reason,
            {call.location.line != 0 ? fmt::format("memset at {}", call.location) : "memset", {}, call.location});
 }

@@ -164,7 +164,7 @@ class UseFinder {
         if (known.unit == 0) return {known.node, known.node};
         for (const RegionNodes* region : place.graph->construction().regions) {
             if (region->first + 1 != known.unit) continue;
-            const std::uint32_t first = GraphState::index_unchecked(place.graph->numbered(region->first));
+            const std::uint32_t first = GraphIdentity::index_unchecked(place.graph->identity().numbered(region->first));
             return {first, first + region->count - 1};
         }
         return {known.node, known.node};
@@ -312,7 +312,7 @@ std::vector<BufferUse> Graph::uses_of(const detail::ParamMemory& param) const {
     const detail::GraphState& graph = state();
     std::vector<BufferUse> uses;
     for (const detail::AddressUse& use : detail::uses_of(graph, param).uses)
-        uses.push_back({use.place.graph->handle(use.place.index), use.argument, use.offset});
+        uses.push_back({use.place.graph->identity().handle(use.place.index), use.argument, use.offset});
     return uses;
 }
 

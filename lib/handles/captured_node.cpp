@@ -18,6 +18,7 @@
 
 namespace cudag {
 
+using detail::GraphIdentity;
 using detail::GraphState;
 
 namespace {
@@ -26,14 +27,14 @@ std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t
     std::vector<Node> nodes;
     nodes.reserve(numbers.size());
     for (const std::uint32_t number : numbers)
-        nodes.push_back(graph.numbered(number));
+        nodes.push_back(graph.identity().numbered(number));
     return nodes;
 }
 
 /// Returns the graph of `first`, the first node of a region. Throws GraphError if the node was removed.
 GraphState& graph_of(const Node& first) {
-    GraphState& graph = GraphState::of(first);
-    static_cast<void>(GraphState::index_unchecked(first));
+    GraphState& graph = GraphIdentity::of(first);
+    static_cast<void>(GraphIdentity::index_unchecked(first));
     return graph;
 }
 
@@ -49,7 +50,7 @@ std::vector<Node> CapturedNode::nodes() const {
     std::vector<Node> nodes;
     nodes.reserve(region_->count);
     for (std::uint32_t i = 0; i < region_->count; ++i)
-        nodes.push_back(graph.numbered(region_->first + i));
+        nodes.push_back(graph.identity().numbered(region_->first + i));
     return nodes;
 }
 
@@ -67,22 +68,22 @@ SourceLocation CapturedNode::location() const {
 }
 
 CapturedNode CapturedNode::label(std::string_view text) const {
-    GraphState& graph = GraphState::of(first_);
-    const std::uint32_t first = GraphState::index_unchecked(first_);
+    GraphState& graph = GraphIdentity::of(first_);
+    const std::uint32_t first = GraphIdentity::index_unchecked(first_);
     const detail::Label shared(text);
     for (std::uint32_t i = first; i < first + region_->count; ++i)
-        if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = shared;
+        if (detail::NodeRecord& node = graph.records().record(i); node.label.empty()) node.label = shared;
     return *this;
 }
 
 CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesses) const {
-    GraphState& graph = GraphState::of(first_);
+    GraphState& graph = GraphIdentity::of(first_);
     const auto lock = graph.lock();
     const std::uint32_t unit = detail::unit_of(*region_);
     for (detail::ArgumentAccess& access : accesses)
         access.unit = unit;
     std::vector<std::uint32_t> unknown;
-    const std::uint32_t first = GraphState::index_unchecked(first_);
+    const std::uint32_t first = GraphIdentity::index_unchecked(first_);
     for (std::uint32_t i = first; i < first + region_->count; ++i) {
         bool has_declared = false;
         for_each_declared(graph, i, [&](const auto& access) { has_declared = has_declared || access.unit == unit; });
@@ -94,11 +95,11 @@ CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesse
 }
 
 void CapturedNode::add_edges(const Node* from, std::size_t count) const {
-    GraphState& graph = GraphState::of(first_);
-    const std::uint32_t first = GraphState::index_unchecked(first_);
+    GraphState& graph = GraphIdentity::of(first_);
+    const std::uint32_t first = GraphIdentity::index_unchecked(first_);
     for (const Node& earlier : std::span(from, count)) {
-        if (!graph.is_own(earlier)) continue; // refused below
-        const std::uint32_t index = GraphState::index_unchecked(earlier);
+        if (!graph.identity().is_own(earlier)) continue; // refused below
+        const std::uint32_t index = GraphIdentity::index_unchecked(earlier);
         if (index - first < region_->count)
             detail::refuse(
                 fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),
@@ -106,7 +107,7 @@ void CapturedNode::add_edges(const Node* from, std::size_t count) const {
     }
     graph.edge_lists().logical().reserve(region_->roots.size() * count); // only the first root can fail
     for (const std::uint32_t root : region_->roots)
-        detail::add_edges(graph.numbered(root), from, count);
+        detail::add_edges(graph.identity().numbered(root), from, count);
 }
 
 } // namespace cudag

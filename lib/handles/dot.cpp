@@ -57,7 +57,7 @@ class DotWriter {
 
     void write(const detail::GraphState& graph, const std::string& indent) {
         const std::size_t first = next_;
-        const auto nodes = static_cast<std::uint32_t>(graph.nodes().size());
+        const auto nodes = static_cast<std::uint32_t>(graph.records().nodes().size());
         next_ += nodes;
         const auto found = std::ranges::find(planned_, &graph, &detail::PlannedGraph::graph);
         const detail::PlannedEdges* const plan = found == planned_.end() ? nullptr : found->planned.get();
@@ -97,9 +97,9 @@ class DotWriter {
 
     void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, std::string_view style,
                     const std::string& indent) {
-        const NodeRecord& node = graph.nodes()[index];
+        const NodeRecord& node = graph.records().nodes()[index];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
-        std::string what = title(graph.params(index));
+        std::string what = title(graph.records().params(index));
         if (what.empty()) what = to_string(node.kind);
         const std::string line =
             fmt::format("n{} [shape={}, label=\"{}{}\"{}{}];\n", id, detail::rules_of(node.kind).shape, label,

@@ -27,7 +27,7 @@ constexpr std::size_t most_listed = 10; ///< largest number of nodes or names in
 /// Calls `visit` for the records of `graph` and of graphs inside it.
 template <class Visit>
 void for_each_record(const GraphState& graph, const Visit& visit) {
-    for (const detail::NodeRecord& node : graph.nodes())
+    for (const detail::NodeRecord& node : graph.records().nodes())
         visit(node);
     for (const auto& inner : graph.nested())
         for_each_record(*inner, visit);

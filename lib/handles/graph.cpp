@@ -17,6 +17,7 @@
 
 namespace cudag {
 
+using detail::GraphIdentity;
 using detail::GraphState;
 
 namespace {
@@ -24,8 +25,8 @@ namespace {
 /// Appends the nodes of `graph`, then of graphs inside it, for which `is(record)` holds.
 template <class Predicate>
 void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predicate& is) {
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
-        if (is(graph.nodes()[i])) found.push_back(graph.handle(i));
+    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i)
+        if (is(graph.records().nodes()[i])) found.push_back(graph.identity().handle(i));
     for (const auto& inner : graph.nested())
         find_nodes(*inner, found, is);
 }
@@ -45,12 +46,12 @@ Graph::~Graph() = default;
 
 GraphState& Graph::state() const {
     if (!state_) detail::refuse("a moved-from Graph was used");
-    if (state_->is_orphan()) detail::refuse("the Graph is inside a node of a graph that no longer exists");
+    if (state_->identity().is_orphan()) detail::refuse("the Graph is inside a node of a graph that no longer exists");
     return *state_;
 }
 
 std::size_t Graph::node_count() const {
-    return state().nodes().size();
+    return state().records().nodes().size();
 }
 std::size_t Graph::edge_count() const {
     return state().edges().size();
@@ -59,9 +60,9 @@ std::size_t Graph::edge_count() const {
 std::vector<Node> Graph::nodes() const {
     const GraphState& graph = state();
     std::vector<Node> result;
-    result.reserve(graph.nodes().size());
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
-        result.push_back(graph.handle(i));
+    result.reserve(graph.records().nodes().size());
+    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i)
+        result.push_back(graph.identity().handle(i));
     return result;
 }
 
@@ -70,7 +71,7 @@ std::vector<Edge> Graph::edges() const {
     std::vector<Edge> result;
     result.reserve(graph.edges().size());
     for (const detail::EdgeRecord& edge : graph.edges())
-        result.push_back({graph.handle(edge.from), graph.handle(edge.to), edge.kind});
+        result.push_back({graph.identity().handle(edge.from), graph.identity().handle(edge.to), edge.kind});
     return result;
 }
 
@@ -92,12 +93,12 @@ void Graph::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     std::erase(owners, nullptr);
     GraphState& graph = state();
     const auto lock = graph.lock();
-    graph.keep(std::move(owners));
+    keep_owners(graph, std::move(owners));
 }
 
 Graph Graph::clone() const {
     GraphState& graph = state();
-    graph.require_root("clone");
+    require_root(graph, "clone");
     const auto lock = graph.lock();
     if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_be_cloned))
         detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", node.record().kind),
@@ -106,7 +107,7 @@ Graph Graph::clone() const {
         detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
                        node.subject("clone: "), cudaErrorNotSupported);
     graph.complete_native();
-    graph.read_all();
+    read_all(graph);
     cudaGraph_t native = nullptr;
     {
         const detail::WithoutUserObjects plain(graph);
@@ -121,13 +122,14 @@ Graph Graph::clone() const {
 
 Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
-    const Node found = graph.is_clone() ? find_counterpart(graph, original, detail::HandlesOf::origin) : Node();
+    const Node found =
+        graph.identity().is_clone() ? find_counterpart(graph, original, detail::HandlesOf::origin) : Node();
     if (found != Node()) return found;
-    const GraphState& other = GraphState::of(original);
+    const GraphState& other = GraphIdentity::of(original);
     detail::refuse(fmt::format("the node is not of the graph that this one was cloned from, but of {}; this is {}{}",
                                detail::describe_graph(other), detail::describe_graph(graph),
-                               graph.is_clone() ? "" : ", which is no clone"),
-                   node_subject(other, GraphState::index_unchecked(original), "counterpart: "));
+                               graph.identity().is_clone() ? "" : ", which is no clone"),
+                   node_subject(other, GraphIdentity::index_unchecked(original), "counterpart: "));
 }
 
 CapturedNode Graph::counterpart(const CapturedNode& original) const {
@@ -139,22 +141,22 @@ cudaGraph_t Graph::native() const {
     detail::GraphState& graph = state();
     const auto lock = graph.lock();
     graph.complete_native();
-    graph.give_owners_to_native();
+    give_owners_to_native(graph);
     return graph.native();
 }
 
 std::vector<Race> Graph::races() const {
-    state().read_all();
+    read_all(state());
     const auto lock = state().lock();
     return detail::all_races_of(state());
 }
 std::vector<UntrackedArgument> Graph::untracked() const {
-    state().read_all();
+    read_all(state());
     const auto lock = state().lock();
     return detail::all_untracked_of(state());
 }
 std::vector<HostMemory> Graph::host_memory() const {
-    state().read_all();
+    read_all(state());
     const auto lock = state().lock();
     return detail::all_host_memory_of(state());
 }

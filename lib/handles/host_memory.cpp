@@ -52,13 +52,13 @@ std::vector<HostSide> sides_of(const NodeParams& params) {
 std::vector<cudag::HostMemory> all_host_memory_of(const GraphState& graph) {
     std::vector<cudag::HostMemory> found;
     for_each_graph(graph, [&](const GraphState& each) {
-        for (std::uint32_t i = 0; i < each.nodes().size(); ++i)
-            for (const HostSide& side : sides_of(each.params(i))) {
+        for (std::uint32_t i = 0; i < each.records().nodes().size(); ++i)
+            for (const HostSide& side : sides_of(each.records().params(i))) {
                 if (!side.is_host || side.data == nullptr) continue;
                 const cudaMemoryType type = type_of(side.data);
                 if (type == cudaMemoryTypeHost || type == cudaMemoryTypeUnregistered)
-                    found.push_back(
-                        {each.handle(i), side.argument, side.data, side.bytes, type == cudaMemoryTypeUnregistered});
+                    found.push_back({each.identity().handle(i), side.argument, side.data, side.bytes,
+                                     type == cudaMemoryTypeUnregistered});
             }
     });
     return found;

@@ -11,21 +11,21 @@
 namespace cudag::detail {
 
 Node counterpart_inside(const Node& child, const Node& original) {
-    const GraphState& outer = GraphState::of(child);
-    const std::uint32_t index = GraphState::index_unchecked(child);
-    if (const auto* inner = outer.find_nested(index, 0))
+    const GraphState& outer = GraphIdentity::of(child);
+    const std::uint32_t index = GraphIdentity::index_unchecked(child);
+    if (const auto* inner = find_nested(outer, index, 0))
         if (const Node found = find_counterpart(**inner, original, HandlesOf::origin_and_itself); found != Node())
             return found;
-    const GraphState& other = GraphState::of(original);
+    const GraphState& other = GraphIdentity::of(original);
     refuse(fmt::format("it is not of the graph inside {}, nor of the one that was given to child(), but of {}",
                        describe_node(outer, index), describe_graph(other)),
-           node_subject(other, GraphState::index_unchecked(original), "inside: "));
+           node_subject(other, GraphIdentity::index_unchecked(original), "inside: "));
 }
 
 Graph graph_inside(const Node& node, std::size_t number) {
-    const GraphState& outer = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
-    const auto* inner = outer.find_nested(index, number);
+    const GraphState& outer = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
+    const auto* inner = find_nested(outer, index, number);
     if (inner == nullptr)
         refuse(fmt::format("there is no graph {} inside it: it has {}", number, count_inside(node)),
                node_subject(outer, index));
@@ -33,7 +33,7 @@ Graph graph_inside(const Node& node, std::size_t number) {
 }
 
 std::size_t count_inside(const Node& node) {
-    return GraphState::of(node).nested_in(GraphState::index_unchecked(node)).size();
+    return GraphIdentity::of(node).nested_in(GraphIdentity::index_unchecked(node)).size();
 }
 
 } // namespace cudag::detail

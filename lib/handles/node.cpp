@@ -17,12 +17,13 @@
 
 namespace cudag {
 
+using detail::GraphIdentity;
 using detail::GraphState;
 
 namespace {
 
 detail::NodeRecord& record_of(const Node& node) {
-    return GraphState::of(node).record(GraphState::index_unchecked(node));
+    return GraphIdentity::of(node).records().record(GraphIdentity::index_unchecked(node));
 }
 
 } // namespace
@@ -49,8 +50,8 @@ SourceLocation Node::location() const {
     return record_of(*this).location;
 }
 cudaGraphNode_t Node::native() const {
-    const GraphState& graph = GraphState::of(*this);
-    return graph.natives()[GraphState::index_unchecked(*this)];
+    const GraphState& graph = GraphIdentity::of(*this);
+    return graph.records().natives()[GraphIdentity::index_unchecked(*this)];
 }
 
 Node Node::label(std::string_view text) const {
@@ -59,31 +60,31 @@ Node Node::label(std::string_view text) const {
 }
 
 void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses) {
-    GraphState& graph = GraphState::of(node);
+    GraphState& graph = GraphIdentity::of(node);
     const auto lock = graph.lock();
-    declare_accesses(graph, GraphState::index_unchecked(node), std::move(accesses));
+    declare_accesses(graph, GraphIdentity::index_unchecked(node), std::move(accesses));
 }
 
 void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {
     std::erase(owners, nullptr);
-    GraphState& graph = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
+    GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
     const auto lock = graph.lock();
-    graph.keep(std::move(owners), index);
+    keep_owners(graph, std::move(owners), index);
 }
 
 void Node::require_kind(NodeKind expected) const {
-    const GraphState& graph = GraphState::of(*this);
-    const std::uint32_t index = GraphState::index_unchecked(*this);
-    const NodeKind actual = graph.nodes()[index].kind;
+    const GraphState& graph = GraphIdentity::of(*this);
+    const std::uint32_t index = GraphIdentity::index_unchecked(*this);
+    const NodeKind actual = graph.records().nodes()[index].kind;
     if (actual != expected)
         detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index, "as: "));
 }
 
 void Node::require_conditional(detail::ConditionalKind expected) const {
-    const GraphState& graph = GraphState::of(*this);
-    const std::uint32_t index = GraphState::index_unchecked(*this);
-    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.nodes()[index].params);
+    const GraphState& graph = GraphIdentity::of(*this);
+    const std::uint32_t index = GraphIdentity::index_unchecked(*this);
+    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.records().nodes()[index].params);
     if (actual == nullptr)
         detail::refuse("CUDA does not tell which conditional an adopted node is",
                        detail::node_subject(graph, index, "as: "));
@@ -93,10 +94,10 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
 }
 
 KernelInfo Node::kernel_info() const {
-    const GraphState& graph = GraphState::of(*this);
-    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const GraphState& graph = GraphIdentity::of(*this);
+    const std::uint32_t index = GraphIdentity::index_unchecked(*this);
     const auto lock = graph.lock();
-    const auto* params = std::get_if<const detail::KernelParams*>(&graph.params(index));
+    const auto* params = std::get_if<const detail::KernelParams*>(&graph.records().params(index));
     if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index, "kernel_info: "));
     const detail::KernelParams& kernel = **params;
     KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
@@ -108,10 +109,10 @@ KernelInfo Node::kernel_info() const {
 }
 
 void detail::read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes) {
-    const GraphState& graph = GraphState::of(node);
-    const std::uint32_t place = GraphState::index_unchecked(node);
+    const GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t place = GraphIdentity::index_unchecked(node);
     const auto lock = graph.lock();
-    const KernelParams& kernel = *std::get<const KernelParams*>(graph.params(place));
+    const KernelParams& kernel = *std::get<const KernelParams*>(graph.records().params(place));
     const bool fits = index < kernel.signature->count && kernel.signature->parameters[index].size == bytes;
     if (!fits)
         refuse(fmt::format("argument {} does not have {} bytes", index, bytes), node_subject(graph, place, "get: "));
@@ -119,13 +120,13 @@ void detail::read_argument(const Node& node, std::uint32_t index, void* to, std:
 }
 
 cudaGraphDeviceNode_t detail::device_node(const Node& node) {
-    const GraphState& graph = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
+    const GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
     const auto subject = [&] { return node_subject(graph, index, "on_device: "); };
-    const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+    const auto* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[index].params);
     if (kernel == nullptr || !is_device_updatable(**kernel))
         refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
-    graph.special().device_updatable = true;
+    graph.records().special().device_updatable = true;
     cudaLaunchAttributeValue value{};
     const cudaError_t status =
         cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
@@ -136,9 +137,9 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
 namespace {
 
 void require_launch(const Node& node, detail::KernelMatch&& launches, const auto& name) {
-    GraphState& graph = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
-    if (!launches(graph.record(index).params))
+    GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
+    if (!launches(graph.records().record(index).params))
         detail::refuse(fmt::format("it does not launch {}", name()), node_subject(graph, index, "as: "));
 }
 

@@ -6,17 +6,17 @@ namespace cudag::detail {
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
     std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
     if (accesses.empty()) return;
-    DeclaredAccesses& as_made = graph.initial_accesses();
+    DeclaredAccesses& as_made = graph.records().initial_accesses();
     const auto lock = as_made.lock(); // Execs may be reading
     as_made.reserve(index, accesses.size());
-    if (graph.updated().find(index) != nullptr) {
-        std::vector<ArgumentAccess>& in_force = graph.updated(index).accesses;
+    if (graph.records().updated().find(index) != nullptr) {
+        std::vector<ArgumentAccess>& in_force = graph.records().updated(index).accesses;
         in_force.insert(in_force.end(), accesses.begin(), accesses.end());
     }
     as_made.add(index, accesses);
-    for (const GraphState* each = &graph; each != nullptr; each = each->parent())
-        each->count_declared();
-    graph.special().accesses = true;
+    for (const GraphState* each = &graph; each != nullptr; each = each->tree().parent())
+        each->records().count_declared();
+    graph.records().special().accesses = true;
 }
 
 } // namespace cudag::detail

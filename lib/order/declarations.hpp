@@ -15,7 +15,7 @@ void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<Argume
 /// The known signature of `kernel`, launched by the node: for a captured launch it holds more than CUDA reports.
 [[nodiscard]] inline const KernelSignature& known_signature(const GraphState& graph, std::uint32_t index,
                                                             const KernelParams& kernel) {
-    const KernelSignature* const launched = graph.initial_accesses().signature_of(index);
+    const KernelSignature* const launched = graph.records().initial_accesses().signature_of(index);
     return launched == nullptr ? *kernel.signature : *launched;
 }
 

@@ -30,10 +30,11 @@ namespace {
 /// The units of a graph: its nodes, with each captured region as one unit, named by its first node.
 class Units {
   public:
-    explicit Units(const GraphState& graph) : graph_(graph), regions_(graph.nodes().size()), first_(regions_.size()) {
+    explicit Units(const GraphState& graph)
+        : graph_(graph), regions_(graph.records().nodes().size()), first_(regions_.size()) {
         std::iota(first_.begin(), first_.end(), 0U);
         for (const RegionNodes* const region : graph.construction().regions) {
-            const std::uint32_t first = GraphState::index_unchecked(graph.numbered(region->first));
+            const std::uint32_t first = GraphIdentity::index_unchecked(graph.identity().numbered(region->first));
             for (std::uint32_t node = first; node < first + region->count; ++node) {
                 regions_[node] = region;
                 first_[node] = first;
@@ -125,7 +126,7 @@ std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<Edg
 /// are numbered as the next nodes added, in order.
 InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
     AccessList accesses = access_list_of(graph, Sizes::most);
-    const std::size_t nodes = graph.nodes().size();
+    const std::size_t nodes = graph.records().nodes().size();
     const Units units(graph);
     std::vector<EdgeRecord> known = units.edges();
     const std::vector<std::uint32_t> order = program_order(nodes, known);
@@ -161,7 +162,7 @@ InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
 
 /// Adds an empty node, a join, before node `user` and others.
 void add_join(GraphState& graph, std::uint32_t user) {
-    const SourceLocation where = graph.nodes()[user].location;
+    const SourceLocation where = graph.records().nodes()[user].location;
     Label label("inferred join");
     graph.reserve_node();
     cudaGraphNode_t node = nullptr;
@@ -187,7 +188,7 @@ InferredEdges::~InferredEdges() {
 void InferredEdges::take_back() noexcept {
     for (const Added& added : added_) {
         added.graph->edge_lists().logical().take_back(added.before);
-        while (added.graph->nodes().size() > added.nodes_before)
+        while (added.graph->records().nodes().size() > added.nodes_before)
             added.graph->remove_last();
     }
 }
@@ -198,13 +199,13 @@ void InferredEdges::add_to(GraphState& graph) {
     const InferredOrder order = inferred_order_of(graph, !has_memory_nodes(graph.root()));
     Edges& logical = graph.edge_lists().logical();
     logical.reserve(order.edges.size());
-    added_.push_back({&graph, logical.size(), graph.nodes().size()});
+    added_.push_back({&graph, logical.size(), graph.records().nodes().size()});
     for (const std::uint32_t user : order.joins)
         add_join(graph, user);
     for (const EdgeRecord& edge : order.edges)
         logical.add(edge);
     for (const auto& inner : graph.nested())
-        if (inner->place() == Place::body) add_to(*inner);
+        if (inner->tree().place() == Place::body) add_to(*inner);
 }
 
 } // namespace cudag::detail

@@ -79,8 +79,8 @@ struct Candidate {
 class Check {
   public:
     explicit Check(const GraphState& graph)
-        : graph_(graph), outgoing_(graph.nodes().size(), graph.edges(), &EdgeRecord::from),
-          incoming_(graph.nodes().size(), graph.edges(), &EdgeRecord::to), uses_(memory_uses(graph)) {}
+        : graph_(graph), outgoing_(graph.records().nodes().size(), graph.edges(), &EdgeRecord::from),
+          incoming_(graph.records().nodes().size(), graph.edges(), &EdgeRecord::to), uses_(memory_uses(graph)) {}
 
     void run() const {
         const std::vector<std::uint32_t> order = topological_order(graph_.edges(), outgoing_);
@@ -92,7 +92,7 @@ class Check {
         std::vector<bool> placed(uses_.size());
         const std::vector<Candidate> candidates = sorted_candidates(order, placed);
 
-        const auto& memory = graph_.allocations().list();
+        const auto& memory = graph_.records().allocations().list();
         auto first = candidates.begin();
         for (std::uint32_t i = 0; i < memory.size(); ++i) {
             const auto last =
@@ -116,7 +116,7 @@ class Check {
     /// The candidates, sorted by allocation. Sets `placed` for pointers to the end of memory, which are no uses.
     [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order,
                                                            std::vector<bool>& placed) const {
-        const auto& memory = graph_.allocations().list();
+        const auto& memory = graph_.records().allocations().list();
         std::vector<std::uint32_t> begins(order.size(), none);
         std::vector<std::uint32_t> ends(order.size(), none);
         LiveMemory live(memory);
@@ -152,7 +152,7 @@ class Check {
     [[nodiscard]] bool is_end(const MemoryUse& pointer, std::span<const MemoryUse> uses, const LiveMemory& live) const {
         bool found = false;
         live.for_each(pointer.begin - 1, 1, [&](std::uint32_t allocation) {
-            const GraphAllocation& memory = graph_.allocations().list()[allocation];
+            const GraphAllocation& memory = graph_.records().allocations().list()[allocation];
             if (memory.address + memory.bytes != pointer.begin) return;
             found = found || std::any_of(uses.begin(), uses.end(), [&](const MemoryUse& other) {
                         return other.place == pointer.place && memory.overlaps(other.begin, 1);
@@ -184,7 +184,7 @@ class Check {
     /// All nodes on paths from `start`.
     [[nodiscard]] std::vector<bool> all_from(std::uint32_t start, const EdgeGroups& edges,
                                              std::uint32_t EdgeRecord::*next) const {
-        std::vector<bool> found(graph_.nodes().size());
+        std::vector<bool> found(graph_.records().nodes().size());
         std::vector<std::uint32_t> waiting{start};
         while (!waiting.empty()) {
             const std::uint32_t node = waiting.back();
@@ -208,7 +208,9 @@ class Check {
         return fmt::format("let {} come .after({})", describe_node(graph_, later), describe_node(graph_, earlier));
     }
 
-    [[nodiscard]] std::string label(std::uint32_t node) const { return std::string(graph_.nodes()[node].label); }
+    [[nodiscard]] std::string label(std::uint32_t node) const {
+        return std::string(graph_.records().nodes()[node].label);
+    }
 
     [[noreturn]] void refuse_free(const GraphAllocation& memory) const {
         Subject subject = node_subject(graph_, *memory.free, "build: ");
@@ -222,7 +224,7 @@ class Check {
         // if memory is reused, the last allocation before the use was meant
         const std::vector<bool> before = all_from(use.node, incoming_, &EdgeRecord::from);
         const GraphAllocation* meant = nullptr;
-        for (const GraphAllocation& memory : graph_.allocations().list())
+        for (const GraphAllocation& memory : graph_.records().allocations().list())
             if (memory.overlaps(use.begin, use.bytes) && (meant == nullptr || !memory.alloc || before[*memory.alloc]))
                 meant = &memory;
         Subject subject = use.place.subject("build: ");

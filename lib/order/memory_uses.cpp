@@ -20,11 +20,11 @@ struct Range {
 class UseCollector {
   public:
     explicit UseCollector(const GraphState& graph) {
-        note(graph.allocations().list());
-        for (std::uint32_t node = 0; node < graph.nodes().size(); ++node)
+        note(graph.records().allocations().list());
+        for (std::uint32_t node = 0; node < graph.records().nodes().size(); ++node)
             collect(node, graph, node);
         for (const auto& inner : graph.nested())
-            collect_inside(inner->parent_node(), *inner);
+            collect_inside(inner->tree().parent_node(), *inner);
     }
 
     [[nodiscard]] std::vector<MemoryUse>&& result() {
@@ -48,14 +48,14 @@ class UseCollector {
     }
 
     void collect_inside(std::uint32_t node, const GraphState& inner) {
-        for (std::uint32_t i = 0; i < inner.nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < inner.records().nodes().size(); ++i)
             collect(node, inner, i);
         for (const auto& nested : inner.nested())
             collect_inside(node, *nested);
     }
 
     void collect(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
-        for_each_access(graph.params(index), [&](const UsedRange& used) {
+        for_each_access(graph.records().params(index), [&](const UsedRange& used) {
             const Range range{used.begin, std::max<std::size_t>(used.bytes, 1)};
             if (is_graph_memory(range))
                 uses_.push_back({node, {&graph, index}, range.begin, range.bytes, used.bytes == 0});

@@ -26,8 +26,8 @@ MemoryRegion condition_cell(cudaGraphConditionalHandle handle) {
 /// By node: the largest size that may drive it, in elements; 0 if undriven. Empty if no node is driven.
 std::vector<std::size_t> most_elements(const GraphState& graph) {
     std::vector<std::size_t> most;
-    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
-        most.resize(graph.nodes().size());
+    graph.records().bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
+        most.resize(graph.records().nodes().size());
         most[node] = std::max(most[node], elements);
     });
     return most;
@@ -36,9 +36,9 @@ std::vector<std::size_t> most_elements(const GraphState& graph) {
 /// By node: the memory it frees; empty if the graph frees nothing.
 std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     std::vector<const GraphAllocation*> freed;
-    for (const GraphAllocation& memory : graph.allocations().list()) {
+    for (const GraphAllocation& memory : graph.records().allocations().list()) {
         if (!memory.free) continue;
-        freed.resize(graph.nodes().size());
+        freed.resize(graph.records().nodes().size());
         freed[*memory.free] = &memory;
     }
     return freed;
@@ -99,7 +99,7 @@ class Collector {
         : graph_(graph), in_force_(in_force), arrays_(arrays), use_(use), sizes_(sizes) {}
 
     void run() {
-        graph_.read_all();
+        read_all(graph_);
         add_all(graph_, std::nullopt);
     }
 
@@ -110,7 +110,7 @@ class Collector {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;
         if (sizes_ == Sizes::most) most = most_elements(graph);
-        const auto count = static_cast<std::uint32_t>(graph.nodes().size());
+        const auto count = static_cast<std::uint32_t>(graph.records().nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t node = holder.value_or(i);
             region_ = holder ? 0 : in_force_.region({&graph, i});
@@ -207,7 +207,7 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
 
 AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     AccessList all;
-    all.reserve(graph.initial_accesses().size());
+    all.reserve(graph.records().initial_accesses().size());
     const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
     ArrayAddresses arrays;
     Collector(graph, graph_in_force, arrays, use, sizes).run();
@@ -217,12 +217,12 @@ AccessList access_list_of(const GraphState& graph, Sizes sizes) {
 std::vector<bool> driven_nodes(const GraphState& graph) {
     std::vector<bool> driven;
     const auto note = [&](std::uint32_t node) {
-        driven.resize(graph.nodes().size());
+        driven.resize(graph.records().nodes().size());
         driven[node] = true;
     };
-    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
+    graph.records().bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
     for (const auto& inner : graph.nested())
-        if (!driven_nodes(*inner).empty()) note(inner->parent_node());
+        if (!driven_nodes(*inner).empty()) note(inner->tree().parent_node());
     return driven;
 }
 

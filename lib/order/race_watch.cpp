@@ -42,9 +42,9 @@ void RaceWatch::stage(const NodePlace& node, const NodeParams& params, std::span
     std::vector<ArgumentAccess> next = accesses_of(node, params, arrays_);
     next.insert(next.end(), declared.begin(), declared.end());
     std::uint32_t holder = node.index;
-    for (const GraphState* graph = node.graph; graph != nullptr; graph = graph->parent()) {
+    for (const GraphState* graph = node.graph; graph != nullptr; graph = graph->tree().parent()) {
         if (Level& level = level_of(*graph); !level.order.is_line()) stage(level, holder, node, next);
-        holder = graph->parent_node();
+        holder = graph->tree().parent_node();
     }
 }
 
@@ -130,7 +130,8 @@ std::optional<Race> RaceWatch::find_anywhere(Level& level) {
     for (const Entry* entry : entries)
         accesses.add(entry->access);
     const auto is_settled = [&](std::uint32_t access) { return entries[access]->state == State::settled; };
-    for (const auto& [first, second] : find_races(accesses, level.graph.nodes().size(), level.graph.edges(), all_races))
+    for (const auto& [first, second] :
+         find_races(accesses, level.graph.records().nodes().size(), level.graph.edges(), all_races))
         if (!is_settled(first) || !is_settled(second))
             return make_race(level.graph, entries[first]->access, entries[first]->origin, entries[second]->access,
                              entries[second]->origin);

@@ -54,7 +54,7 @@ class RaceWatch {
     /// The nodes of one graph among each other.
     struct Level {
         Level(const GraphState& g, std::uint64_t version)
-            : graph(g), declared_version(version), order(g.nodes().size(), g.edges()) {}
+            : graph(g), declared_version(version), order(g.records().nodes().size(), g.edges()) {}
 
         const GraphState& graph;
         std::uint64_t declared_version; ///< of the graph, at construction

@@ -42,7 +42,7 @@ std::string describe_argument(const Node& node, MemoryArgument argument) {
 }
 
 std::string describe(const Node& node) {
-    return describe_node(GraphState::of(node), GraphState::index_unchecked(node));
+    return describe_node(GraphIdentity::of(node), GraphIdentity::index_unchecked(node));
 }
 
 std::string describe_user(const Node& node, const Node& inside, MemoryArgument argument, bool is_condition) {
@@ -96,7 +96,7 @@ PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
 /// Calls `use(argument)` for each argument of the node that may be an address of undeclared memory.
 template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().params(index));
     if (kernel == nullptr) return;
     const KernelSignature& signature = known_signature(graph, index, **kernel);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
@@ -107,9 +107,9 @@ void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use&
 
 /// Whether the memory accesses of a node other than a kernel are unknown, from both its kind and declarations.
 bool is_undeclared(const GraphState& graph, std::uint32_t index) {
-    const NodeKind kind = graph.nodes()[index].kind;
+    const NodeKind kind = graph.records().nodes()[index].kind;
     if (kind == NodeKind::empty || kind == NodeKind::child) return false;
-    if (kind != NodeKind::host && !std::holds_alternative<std::monostate>(graph.params(index))) return false;
+    if (kind != NodeKind::host && !std::holds_alternative<std::monostate>(graph.records().params(index))) return false;
     bool is_declared = false;
     for_each_declared(graph, index, [&](const ArgumentAccess&) { is_declared = true; });
     return !is_declared;
@@ -120,7 +120,7 @@ void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races
     for (Race& race : races_of(graph, most - races.size()))
         races.push_back(std::move(race));
     for (const auto& inner : graph.nested())
-        if (inner->place() == Place::body && races.size() < most) collect(*inner, most, races);
+        if (inner->tree().place() == Place::body && races.size() < most) collect(*inner, most, races);
 }
 
 } // namespace
@@ -129,10 +129,10 @@ Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigi
                const AccessOrigin& b_origin) {
     if (b.node < a.node) return make_race(graph, b, b_origin, a, a_origin);
     const auto race_of = [&](const AddressRange& range, std::size_t element, std::size_t end, std::size_t row) {
-        return Race{graph.handle(a.node),
-                    graph.handle(b.node),
-                    a_origin.place.graph->handle(a_origin.place.index),
-                    b_origin.place.graph->handle(b_origin.place.index),
+        return Race{graph.identity().handle(a.node),
+                    graph.identity().handle(b.node),
+                    a_origin.place.graph->identity().handle(a_origin.place.index),
+                    b_origin.place.graph->identity().handle(b_origin.place.index),
                     a_origin.argument,
                     b_origin.argument,
                     a.mode != AccessMode::read,
@@ -160,10 +160,10 @@ Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigi
 std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
     const bool has_conditions = !graph.root().conditions().all().empty();
-    if (!graph.special().accesses && graph.nested().empty() && !has_conditions) return races;
-    if (is_line(graph.nodes().size(), graph.edges())) return races;
+    if (!graph.records().special().accesses && graph.nested().empty() && !has_conditions) return races;
+    if (is_line(graph.records().nodes().size(), graph.edges())) return races;
     const std::vector<Conflict> conflicts =
-        find_races(access_list_of(graph), graph.nodes().size(), graph.edges(), most);
+        find_races(access_list_of(graph), graph.records().nodes().size(), graph.edges(), most);
     if (conflicts.empty()) return races;
     const NodeAccesses accesses = accesses_of(graph);
     for (const Conflict& conflict : conflicts)
@@ -184,11 +184,11 @@ std::vector<Race> all_races_of(const GraphState& graph) {
 std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph) {
     std::vector<UntrackedArgument> untracked;
     for_each_graph(graph, [&](const GraphState& each) {
-        for (std::uint32_t i = 0; i < each.nodes().size(); ++i) {
+        for (std::uint32_t i = 0; i < each.records().nodes().size(); ++i) {
             for_each_untracked(each, i, [&](MemoryArgument argument) {
-                untracked.push_back({each.handle(i), argument});
+                untracked.push_back({each.identity().handle(i), argument});
             });
-            if (is_undeclared(each, i)) untracked.push_back({each.handle(i), whole_node});
+            if (is_undeclared(each, i)) untracked.push_back({each.identity().handle(i), whole_node});
         }
     });
     return untracked;

@@ -29,9 +29,9 @@ namespace {
 
 /// Throws GraphError if the edges of `graph` must not or cannot be changed.
 void require_changeable(const GraphState& graph) {
-    graph.require_root("relax");
+    require_root(graph, "relax");
     if (graph.is_borrowed()) refuse("relax: the graph is a view, which does not own its edges; relax a clone");
-    if (graph.has_exec())
+    if (graph.execs().any())
         refuse("relax: an Exec of the graph is alive and has its edges; relax the graph before instantiate(), or relax "
                "a clone");
     if (const NodePlace node = find_memory_node(graph))
@@ -42,9 +42,9 @@ void require_changeable(const GraphState& graph) {
 /// Returns the edges of `graph`. Those to waiting kernels are full: their waits give them the same order.
 std::vector<EdgeRecord> edges_to_relax(const GraphState& graph) {
     std::vector<EdgeRecord> edges = graph.edges();
-    if (!graph.special().waits) return edges;
+    if (!graph.records().special().waits) return edges;
     for (EdgeRecord& edge : edges) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.nodes()[edge.to].params);
+        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[edge.to].params);
         const bool waits = kernel != nullptr && declares_wait(**kernel);
         if (waits && edge.kind == EdgeKind::programmatic) edge.kind = EdgeKind::full;
     }
@@ -55,11 +55,11 @@ std::vector<EdgeRecord> edges_to_relax(const GraphState& graph) {
 class Relaxation {
   public:
     Relaxation(GraphState& graph, std::vector<StayingNode>& staying)
-        : graph_(graph), staying_(staying), stays_(graph.nodes().size()) {
+        : graph_(graph), staying_(staying), stays_(graph.records().nodes().size()) {
         for (std::uint32_t i = 0; i < stays_.size(); ++i)
             if (const auto reason = why_untracked(graph, i))
-                stay(i, {graph.handle(i), reason->reason, reason->inside.graph->handle(reason->inside.index),
-                         reason->argument});
+                stay(i, {graph.identity().handle(i), reason->reason,
+                         reason->inside.graph->identity().handle(reason->inside.index), reason->argument});
         const std::vector<EdgeRecord> written = edges_to_relax(graph);
         for (const EdgeRecord& edge : written) {
             if (edge.kind == EdgeKind::full) continue;
@@ -73,7 +73,7 @@ class Relaxation {
             accesses = access_list_of(graph);
         }
         // Otherwise staying nodes before a join, and after it, would get edges each to each.
-        if (graph.special().joins) stay_with_others();
+        if (graph.records().special().joins) stay_with_others();
         edges_ = relaxed_edges(accesses, stays_.size(), written, stays_, declared_regions());
     }
 
@@ -86,7 +86,9 @@ class Relaxation {
         stays_[node] = true;
         staying_.push_back(why);
     }
-    void stay(std::uint32_t node, StayReason reason) { stay(node, {graph_.handle(node), reason, graph_.handle(node)}); }
+    void stay(std::uint32_t node, StayReason reason) {
+        stay(node, {graph_.identity().handle(node), reason, graph_.identity().handle(node)});
+    }
     /// Keeps driven nodes in their place. If there are races at the largest sizes, the order of the graph does not
     /// determine the order that these sizes need.
     void stay_where_driven(const std::vector<bool>& driven) {
@@ -96,9 +98,9 @@ class Relaxation {
     /// By node; empty if no work was captured into the graph.
     [[nodiscard]] std::vector<RegionPart> declared_regions() const {
         std::vector<RegionPart> parts;
-        if (graph_.units().empty()) return parts;
+        if (graph_.records().units().empty()) return parts;
         for (std::uint32_t i = 0; i < stays_.size(); ++i) {
-            RegionPart part{graph_.units().of(i)};
+            RegionPart part{graph_.records().units().of(i)};
             for_each_declared(graph_, i, [&](const ArgumentAccess& access) {
                 part.is_declared = part.is_declared || (part.region != 0 && access.unit == part.region);
             });
@@ -109,8 +111,10 @@ class Relaxation {
     void stay_with_others() {
         const std::vector<bool> others = stays_;
         for (const EdgeRecord& edge : graph_.edges()) {
-            if (others[edge.from] && graph_.nodes()[edge.to].kind == NodeKind::empty) stay(edge.to, StayReason::join);
-            if (others[edge.to] && graph_.nodes()[edge.from].kind == NodeKind::empty) stay(edge.from, StayReason::join);
+            if (others[edge.from] && graph_.records().nodes()[edge.to].kind == NodeKind::empty)
+                stay(edge.to, StayReason::join);
+            if (others[edge.to] && graph_.records().nodes()[edge.from].kind == NodeKind::empty)
+                stay(edge.from, StayReason::join);
         }
     }
 
@@ -154,7 +158,7 @@ std::string why_it_stays(const StayingNode& staying) {
 
 RelaxReport relax(Graph& graph) {
     detail::GraphState& state = detail::Access::state(graph);
-    state.read_all();
+    read_all(state);
     const auto lock = state.lock();
     detail::require_changeable(state);
     // of children, too, since other graphs reject them when built
@@ -162,8 +166,8 @@ RelaxReport relax(Graph& graph) {
     RelaxReport report{};
     std::vector<detail::Relaxation> all;
     relax_all(state, report.staying, all);
-    report.longest_path_before = detail::longest_path(state.nodes().size(), state.edges());
-    report.longest_path_after = detail::longest_path(state.nodes().size(), all.front().edges());
+    report.longest_path_before = detail::longest_path(state.records().nodes().size(), state.edges());
+    report.longest_path_after = detail::longest_path(state.records().nodes().size(), all.front().edges());
     for (detail::Relaxation& each : all) {
         report.edges_before += each.graph().edges().size();
         report.edges_after += each.edges().size();

@@ -59,7 +59,7 @@ std::optional<Untracked> why_untracked_kernel(const GraphState& graph, std::uint
 
 std::optional<Untracked> why_untracked_inside(const GraphState& graph, std::uint32_t index) {
     for (const auto& inner : graph.nested_in(index))
-        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
             if (const auto reason = why_untracked(*inner, i)) return reason;
     return std::nullopt;
 }
@@ -87,11 +87,11 @@ std::string describe_untracked(MemoryArgument argument) {
 }
 
 bool keeps_place(const GraphState& graph, std::uint32_t index) {
-    if (orders_outside(graph.nodes()[index].kind)) return true;
-    if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index)))
+    if (orders_outside(graph.records().nodes()[index].kind)) return true;
+    if (const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(index)))
         if (is_device_updatable(**kernel)) return true;
     return std::ranges::any_of(graph.nested_in(index), [](const auto& inner) {
-        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
             if (keeps_place(*inner, i)) return true;
         return false;
     });
@@ -99,8 +99,8 @@ bool keeps_place(const GraphState& graph, std::uint32_t index) {
 
 std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index) {
     const NodePlace place{&graph, index};
-    const NodeParams& params = graph.params(index);
-    switch (graph.nodes()[index].kind) {
+    const NodeParams& params = graph.records().params(index);
+    switch (graph.records().nodes()[index].kind) {
     case NodeKind::kernel:
         if (const auto* kernel = std::get_if<const KernelParams*>(&params))
             return why_untracked_kernel(graph, index, **kernel);

@@ -29,7 +29,7 @@ std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
     auto inner = captured_graph(native, CaptureNames(0, {}));
     inner->give_up_native();
-    inner->read_nodes();
+    inner->records().read_nodes();
     return inner;
 }
 
@@ -74,7 +74,7 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
     for (const cudaGraphNode_t native : description.natives) {
         const NodeKind kind = kind_of(native);
         if (is_graph_memory(kind) && !std::exchange(description.has_memory, true) && known != 0)
-            description.allocations = graph.allocations().list();
+            description.allocations = graph.records().allocations().list();
         description.has_joins = description.has_joins || kind == NodeKind::empty;
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, kind, index);
@@ -134,7 +134,7 @@ class CapturedRecords : public Unread {
     void read_edges() override {
         const std::lock_guard lock(reading());
         if (!edges()) return;
-        graph().edge_lists().take_native(EdgeReader(graph(), graph().natives()).edges(0));
+        graph().edge_lists().take_native(EdgeReader(graph(), graph().records().natives()).edges(0));
         set_edges_read();
     }
 
@@ -148,7 +148,7 @@ class CapturedRecords : public Unread {
 
 std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
                                         const SourceLocation& where) {
-    const auto known = static_cast<std::uint32_t>(graph.nodes().size());
+    const auto known = static_cast<std::uint32_t>(graph.records().nodes().size());
     ReadNodes description = describe_nodes(graph, std::move(natives), known, where);
     description.edges = EdgeReader(graph, description.natives).edges(known);
     std::vector<EdgeRecord> edges = description.edges;
@@ -157,7 +157,7 @@ std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraph
 }
 
 void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_native, const CaptureNames& names) {
-    name_records(graph.records_from(first), first_native, names);
+    name_records(graph.records().records_from(first), first_native, names);
 }
 
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {
@@ -166,20 +166,20 @@ void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::
 
 /// Records that a captured kernel declares to wait. CUDA does not report it for nodes.
 void note_wait(GraphState& graph, std::uint32_t index) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.record(index).params);
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().record(index).params);
     if (kernel == nullptr) return;
     LaunchConfig attributes = (*kernel)->attributes != nullptr ? *(*kernel)->attributes : LaunchConfig();
     attributes.waits_for_previous = true;
-    auto* own = new (graph.memory().allocate<KernelParams>(1)) KernelParams(**kernel);
-    own->attributes = graph.memory().store(attributes);
-    graph.record(index).params = own;
-    graph.special().waits = true;
+    auto* own = new (graph.records().memory().allocate<KernelParams>(1)) KernelParams(**kernel);
+    own->attributes = graph.records().memory().store(attributes);
+    graph.records().record(index).params = own;
+    graph.records().special().waits = true;
 }
 
 void note_launches(GraphState& graph, std::span<const CapturedLaunch> launches) {
-    DeclaredAccesses& declared = graph.initial_accesses();
+    DeclaredAccesses& declared = graph.records().initial_accesses();
     for (const CapturedLaunch& launch : launches) {
-        const std::uint32_t index = graph.find_native(launch.node);
+        const std::uint32_t index = graph.records().find_native(launch.node);
         if (index == none) continue;
         if (launch.signature != nullptr) declared.add_launch(index, *launch.signature);
         declared.add(index, launch.accesses);
@@ -198,7 +198,7 @@ std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& na
 std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
     auto graph = captured_graph(native, CaptureNames(0, {}));
     try {
-        graph->read_all();
+        read_all(*graph);
         static_cast<void>(find_device_updatable(*graph)); // launches upload graphs with such nodes
     } catch (...) {
         graph->give_up_native();

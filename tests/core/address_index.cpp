@@ -68,33 +68,34 @@ class ParameterWords {
   public:
     std::uint32_t add(NodeKind kind, const NodeParams& params) {
         add_node(*graph, {kind, params, {}, {}});
-        return static_cast<std::uint32_t>(graph->nodes().size() - 1);
+        return static_cast<std::uint32_t>(graph->records().nodes().size() - 1);
     }
     std::uint32_t kernel(const std::vector<Parameter>& parameters, const Words& words) {
-        auto* block = graph->memory().allocate_bytes(words.size() * sizeof(words[0]));
+        auto* block = graph->records().memory().allocate_bytes(words.size() * sizeof(words[0]));
         std::memcpy(block, words.data(), words.size() * sizeof(words[0]));
         return add(NodeKind::kernel,
-                   graph->memory().store(KernelParams{nullptr, nullptr, signature(parameters), {}, block}));
+                   graph->records().memory().store(KernelParams{nullptr, nullptr, signature(parameters), {}, block}));
     }
     std::uint32_t fill(std::uintptr_t address, std::size_t bytes) {
-        return add(NodeKind::memset, graph->memory().store(SetParams{pointer_to(address), bytes, 1, 0}));
+        return add(NodeKind::memset, graph->records().memory().store(SetParams{pointer_to(address), bytes, 1, 0}));
     }
     std::uint32_t free(std::uintptr_t address) {
-        return add(NodeKind::free, graph->memory().store(FreeParams{pointer_to(address)}));
+        return add(NodeKind::free, graph->records().memory().store(FreeParams{pointer_to(address)}));
     }
     const KernelSignature* signature(const std::vector<Parameter>& parameters) {
-        auto* list = graph->memory().allocate<Parameter>(parameters.size());
+        auto* list = graph->records().memory().allocate<Parameter>(parameters.size());
         std::uninitialized_copy(parameters.begin(), parameters.end(), list);
         const std::uint32_t bytes = parameters.back().offset + parameters.back().size;
-        return graph->memory().store(KernelSignature{list, static_cast<std::uint32_t>(parameters.size()), bytes});
+        return graph->records().memory().store(
+            KernelSignature{list, static_cast<std::uint32_t>(parameters.size()), bytes});
     }
     void declare(std::uint32_t node, std::uint32_t argument, const MemoryRegion& region, std::uint32_t unit = 0) {
         const ArgumentAccess access{argument, AccessMode::read, 1, region, unit};
-        graph->initial_accesses().add(node, {&access, 1});
+        graph->records().initial_accesses().add(node, {&access, 1});
     }
     /// What captured launches were given.
     void launched(std::uint32_t node, const std::vector<Parameter>& parameters) {
-        graph->initial_accesses().add_launch(node, *signature(parameters));
+        graph->records().initial_accesses().add_launch(node, *signature(parameters));
     }
 
     [[nodiscard]] MemoryUses found(bool in_objects = false, EndPointers ends = EndPointers::not_bound) const {
@@ -132,12 +133,12 @@ TEST_CASE("memory that a node frees is no parameter, but where the graph itself 
     ParameterWords nodes;
     SECTION("another graph allocates it") {
         nodes.free(memory);
-        nodes.graph->allocations().add({memory, 16, std::nullopt, 0U});
+        nodes.graph->records().allocations().add({memory, 16, std::nullopt, 0U});
         CHECK(nodes.obstacles() == Obstacles{{0, Obstacle::freed}});
     }
     SECTION("a node before allocates it") {
         add_node(*nodes.graph);
-        nodes.graph->allocations().add({memory, 16, 0U, 1U});
+        nodes.graph->records().allocations().add({memory, 16, 0U, 1U});
         nodes.free(memory);
         CHECK(nodes.obstacles().empty());
     }
@@ -145,7 +146,7 @@ TEST_CASE("memory that a node frees is no parameter, but where the graph itself 
         nodes.free(memory);
         const auto inner = empty_graph();
         add_node(*inner);
-        inner->allocations().add({memory, 16, 0U});
+        inner->records().allocations().add({memory, 16, 0U});
         add_node(*nodes.graph);
         nodes.graph->reserve_nested(*inner);
         nodes.graph->attach(inner, 1, Place::child);
@@ -283,6 +284,6 @@ TEST_CASE("the addresses of a graph that is built are looked for once", "[graph]
     nodes.graph->construction().is_built = true;
     const auto first = cudag::detail::addresses_of(*nodes.graph);
     CHECK(cudag::detail::addresses_of(*nodes.graph) == first);
-    nodes.graph->count_declared();
+    nodes.graph->records().count_declared();
     CHECK(cudag::detail::addresses_of(*nodes.graph) != first);
 }

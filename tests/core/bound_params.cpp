@@ -38,7 +38,7 @@ class Kept {
         return list_.back().get() == uses;
     }
     /// A node has declared something since.
-    void declare() const { graph_->count_declared(); }
+    void declare() const { graph_->records().count_declared(); }
 
   private:
     std::shared_ptr<cudag::detail::GraphState> graph_ = empty_graph();

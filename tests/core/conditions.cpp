@@ -74,7 +74,7 @@ TEST_CASE("a kernel takes conditions as arguments, and whole ones in objects", "
     const auto graph = graph_of_two();
     const auto other = graph_of_two();
     alignas(Condition) std::byte values[2 * whole]{};
-    const Condition first = graph->condition_value(10), second = graph->condition_value(20);
+    const Condition first = graph->identity().condition_value(10), second = graph->identity().condition_value(20);
     std::memcpy(values, &first, whole);
     std::memcpy(values + whole, &second, whole);
     const Parameter object{.offset = 0, .size = 2 * whole};

@@ -25,7 +25,7 @@ struct Grown {
         for (std::uint32_t i = 0; i < count; ++i)
             add_node(*graph);
     }
-    [[nodiscard]] cudaGraphNode_t known(std::uint32_t index) const { return graph->natives()[index]; }
+    [[nodiscard]] cudaGraphNode_t known(std::uint32_t index) const { return graph->records().natives()[index]; }
     [[nodiscard]] cudaGraphNode_t add(const Nodes& after) const {
         cudaGraphNode_t node = nullptr;
         REQUIRE(cudaGraphAddEmptyNode(&node, graph->native(), after.data(), after.size()) == cudaSuccess);
@@ -73,7 +73,7 @@ TEST_CASE("new nodes are no line if one depends on more, or the first one on wha
 TEST_CASE("edges to new nodes are read however many a node has, and none from what is unknown", "[core][read]") {
     const Grown grown(20);
     const cudaGraphNode_t unknown = grown.add({});
-    Nodes all = grown.graph->natives();
+    Nodes all = grown.graph->records().natives();
     Nodes fresh{grown.add(all)};
     all.push_back(unknown);
     fresh.push_back(grown.add(all));

@@ -21,6 +21,7 @@ using cudag::detail::check_graph_memory;
 using cudag::detail::CopyParams;
 using cudag::detail::GraphAllocation;
 using cudag::detail::GraphAllocations;
+using cudag::detail::GraphIdentity;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
@@ -43,39 +44,40 @@ class Placed {
   public:
     Node alloc(std::uintptr_t address, std::size_t bytes) {
         const Node node = append(NodeKind::alloc);
-        graph_.allocations().add({address, bytes, GraphState::index_unchecked(node)});
+        graph_.records().allocations().add({address, bytes, GraphIdentity::index_unchecked(node)});
         return node;
     }
     Node free(const Node& alloc) {
         const Node node = append(NodeKind::free);
-        graph_.allocations().of_node(GraphState::index_unchecked(alloc)).free = GraphState::index_unchecked(node);
+        graph_.records().allocations().of_node(GraphIdentity::index_unchecked(alloc)).free =
+            GraphIdentity::index_unchecked(node);
         return node;
     }
     /// A kernel that is given these pointers, after `nodes`.
     Node kernel(std::initializer_list<std::uintptr_t> pointers, std::initializer_list<Node> nodes = {}) {
         const auto count = static_cast<std::uint32_t>(pointers.size());
-        auto* parameters = graph_.memory().allocate<Parameter>(count);
-        std::byte* values = graph_.memory().allocate_bytes(count * sizeof(std::uintptr_t));
+        auto* parameters = graph_.records().memory().allocate<Parameter>(count);
+        std::byte* values = graph_.records().memory().allocate_bytes(count * sizeof(std::uintptr_t));
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto offset = static_cast<std::uint32_t>(i * sizeof(std::uintptr_t));
             new (parameters + i) Parameter{offset, sizeof(std::uintptr_t), ParameterType::pointer, &TypeOf<int*>::tag};
             std::memcpy(values + offset, pointers.begin() + i, sizeof(std::uintptr_t));
         }
-        const auto* signature = graph_.memory().store(
+        const auto* signature = graph_.records().memory().store(
             KernelSignature{parameters, count, static_cast<std::uint32_t>(count * sizeof(std::uintptr_t))});
-        const auto* params = graph_.memory().store(KernelParams{nullptr, nullptr, signature, {}, values});
+        const auto* params = graph_.records().memory().store(KernelParams{nullptr, nullptr, signature, {}, values});
         const Node node = append(NodeKind::kernel, params);
         order(nodes, node);
         return node;
     }
     /// `height` rows of 4 bytes, a `pitch` apart.
     Node fill(std::uintptr_t address, std::size_t height, std::size_t pitch) {
-        const auto* params = graph_.memory().store(SetParams{at(address), 2, 2, 0, height, pitch});
+        const auto* params = graph_.records().memory().store(SetParams{at(address), 2, 2, 0, height, pitch});
         return append(NodeKind::memset, params);
     }
     Node copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
         const auto* params =
-            graph_.memory().store(CopyParams{at(to), at(from), bytes, bytes, 1, cudaMemcpyDeviceToDevice});
+            graph_.records().memory().store(CopyParams{at(to), at(from), bytes, bytes, 1, cudaMemcpyDeviceToDevice});
         return append(NodeKind::memcpy, params);
     }
     void order(std::initializer_list<Node> before, const Node& after) {

@@ -19,6 +19,7 @@
 using cudag::Node;
 using cudag::NodeKind;
 using cudag::detail::ArgumentAccess;
+using cudag::detail::GraphIdentity;
 using cudag::detail::GraphLocks;
 using cudag::detail::GraphState;
 using cudag::detail::Place;
@@ -42,7 +43,7 @@ void attach(GraphState& outer, const std::shared_ptr<GraphState>& inner, std::ui
 
 void change(GraphState& graph, std::uint32_t node) {
     graph.changes().reserve(1);
-    graph.changes().count(graph.updated(node), {});
+    graph.changes().count(graph.records().updated(node), {});
 }
 
 std::size_t changed_nodes(const GraphState& graph) {
@@ -64,7 +65,7 @@ std::shared_ptr<GraphState> clone_of(const GraphState& origin) {
 }
 
 bool is_locked(const GraphState& graph) {
-    return !graph.deferred_lock().try_lock();
+    return !graph.lock(std::defer_lock).try_lock();
 }
 
 /// Tells of a graph that it has two empty nodes and an edge.
@@ -97,23 +98,23 @@ std::shared_ptr<GraphState> unread_graph() {
 
 TEST_CASE("a graph is read when its nodes are and its edges", "[graph][read]") {
     const auto nodes_first = unread_graph(), edges_first = unread_graph();
-    CHECK_FALSE(nodes_first->is_read());
-    CHECK(nodes_first->nodes().size() == 2);
-    CHECK_FALSE(nodes_first->is_read());
+    CHECK_FALSE(nodes_first->records().is_read());
+    CHECK(nodes_first->records().nodes().size() == 2);
+    CHECK_FALSE(nodes_first->records().is_read());
     CHECK(nodes_first->edges().size() == 1);
-    CHECK(nodes_first->is_read());
+    CHECK(nodes_first->records().is_read());
     CHECK(edges_first->edges().size() == 1);
-    CHECK_FALSE(edges_first->is_read());
-    CHECK(edges_first->nodes().size() == 2);
-    CHECK(edges_first->is_read());
-    CHECK(graph_of(1)->is_read());
+    CHECK_FALSE(edges_first->records().is_read());
+    CHECK(edges_first->records().nodes().size() == 2);
+    CHECK(edges_first->records().is_read());
+    CHECK(graph_of(1)->records().is_read());
 }
 
 TEST_CASE("a node that is to be changed is read before", "[graph][read]") {
     const auto graph = unread_graph();
-    CHECK(graph->updated(1).index == 1);
-    CHECK(graph->has_known_nodes());
-    CHECK(graph->updated().find(1) == &graph->updated(1));
+    CHECK(graph->records().updated(1).index == 1);
+    CHECK(graph->records().has_known_nodes());
+    CHECK(graph->records().updated().find(1) == &graph->records().updated(1));
 }
 
 TEST_CASE("an empty pointer is no owner for a graph to keep", "[graph][owners]") {
@@ -122,10 +123,10 @@ TEST_CASE("an empty pointer is no owner for a graph to keep", "[graph][owners]")
     const auto node = b.memset(cell.span(), 0); // which it does not own
     cudag::Graph graph = std::move(b).build();
     graph.retain(std::shared_ptr<int>());
-    CHECK_FALSE(GraphState::of(node).special().owners);
+    CHECK_FALSE(GraphIdentity::of(node).records().special().owners);
     const auto owner = std::make_shared<int>(0);
     graph.retain(std::shared_ptr<int>(), owner);
-    CHECK(GraphState::of(node).special().owners);
+    CHECK(GraphIdentity::of(node).records().special().owners);
     CHECK(owner.use_count() == 2);
 }
 
@@ -136,15 +137,15 @@ TEST_CASE("a handle is of its own graph only, whichever others live or have live
     for (const auto& graph : graphs) {
         std::size_t own = 0;
         for (const auto& other : graphs)
-            if (graph->is_own(other->handle(0))) ++own;
+            if (graph->identity().is_own(other->identity().handle(0))) ++own;
         CHECK(own == 1);
-        CHECK(graph->is_own(graph->handle(0)));
+        CHECK(graph->identity().is_own(graph->identity().handle(0)));
     }
-    const Node dead = graphs.back()->handle(0);
+    const Node dead = graphs.back()->identity().handle(0);
     graphs.back() = nullptr;
     const auto next = graph_of(1); // with the same identity
-    CHECK_FALSE(next->is_own(dead));
-    CHECK_FALSE(next->is_own(Node()));
+    CHECK_FALSE(next->identity().is_own(dead));
+    CHECK_FALSE(next->identity().is_own(Node()));
 }
 
 TEST_CASE("a clone is one of its origin only", "[graph][handles]") {
@@ -155,14 +156,14 @@ TEST_CASE("a clone is one of its origin only", "[graph][handles]") {
         const auto clone = clone_of(*graphs[origin]);
         std::size_t origins = 0;
         for (const auto& graph : graphs)
-            if (clone->is_clone_of(*graph)) ++origins;
+            if (clone->identity().is_clone_of(graph->identity())) ++origins;
         CHECK(origins == 1);
-        CHECK(clone->is_clone_of(*graphs[origin]));
-        CHECK_FALSE(graphs[origin]->is_clone_of(*clone));
+        CHECK(clone->identity().is_clone_of(graphs[origin]->identity()));
+        CHECK_FALSE(graphs[origin]->identity().is_clone_of(clone->identity()));
     }
     const auto clone = clone_of(*graphs.back());
     graphs.back() = nullptr;
-    CHECK_FALSE(clone->is_clone_of(*graph_of(1))); // with the identity that the origin had
+    CHECK_FALSE(clone->identity().is_clone_of(graph_of(1)->identity())); // with the identity that the origin had
 }
 
 TEST_CASE("two graphs are locked together, also where they are one", "[graph][locks]") {
@@ -185,9 +186,9 @@ TEST_CASE("two graphs are locked together, also where they are one", "[graph][lo
 TEST_CASE("handles are dead before the owners of a graph go", "[graph][handles]") {
     bool was_alive = true;
     auto graph = graph_of(1);
-    const Node node = graph->handle(0);
-    graph->keep({std::shared_ptr<void>(nullptr, [&](void*) { was_alive = GraphState::is_alive(node); })});
-    CHECK(GraphState::is_alive(node));
+    const Node node = graph->identity().handle(0);
+    keep_owners(*graph, {std::shared_ptr<void>(nullptr, [&](void*) { was_alive = GraphIdentity::is_alive(node); })});
+    CHECK(GraphIdentity::is_alive(node));
     graph = nullptr;
     CHECK_FALSE(was_alive);
 }
@@ -207,9 +208,9 @@ TEST_CASE("graphs inside a graph whose handles end stand for themselves, and the
         for (const auto& graph : {outer, inner, innermost}) // in this test they are still there
             graph->take_native();
     }
-    CHECK((outer->is_orphan() && inner->is_orphan() && innermost->is_orphan()));
-    CHECK(inner->parent() == nullptr);
-    CHECK(innermost->parent() == nullptr);
+    CHECK((outer->identity().is_orphan() && inner->identity().is_orphan() && innermost->identity().is_orphan()));
+    CHECK(inner->tree().parent() == nullptr);
+    CHECK(innermost->tree().parent() == nullptr);
 }
 
 TEST_CASE("changes inside of nodes that go are forgotten, the others are not", "[graph][changes]") {
@@ -226,8 +227,8 @@ TEST_CASE("changes inside of nodes that go are forgotten, the others are not", "
     outer->remove_last();
     CHECK(changed_nodes(*outer) == 2);
     CHECK(outer->nested().size() == 1);
-    CHECK((goes->is_orphan() && inside->is_orphan()));
-    CHECK_FALSE(stays->is_orphan());
+    CHECK((goes->identity().is_orphan() && inside->identity().is_orphan()));
+    CHECK_FALSE(stays->identity().is_orphan());
 }
 
 TEST_CASE("the last node is removed from CUDA's graph, but not from one that is lost or captured into", "[graph]") {
@@ -236,61 +237,61 @@ TEST_CASE("the last node is removed from CUDA's graph, but not from one that is 
     CHECK(native_nodes(*graph) == 2);
     graph->construction().is_captured_into = true;
     graph->remove_last();
-    CHECK(graph->nodes().size() == 1);
+    CHECK(graph->records().nodes().size() == 1);
     CHECK(native_nodes(*graph) == 2);
     graph->construction().is_captured_into = false;
     graph->construction().destroyed_by = cudag::SourceLocation();
     graph->remove_last();
-    CHECK(graph->nodes().empty());
+    CHECK(graph->records().nodes().empty());
     CHECK(native_nodes(*graph) == 2);
 }
 
 TEST_CASE("of the last nodes, which CUDA has removed, nothing is left", "[graph]") {
     const auto graph = graph_of(4);
     const ArgumentAccess access{0, cudag::detail::AccessMode::read, 1, {0x1000, 1}};
-    graph->allocations().add({0x1000, 16, 0U, 2U});
-    graph->allocations().add({0x2000, 16, 3U});
+    graph->records().allocations().add({0x1000, 16, 0U, 2U});
+    graph->records().allocations().add({0x2000, 16, 3U});
     for (const std::uint32_t node : {1U, 2U}) {
-        graph->initial_accesses().add(node, {&access, 1});
-        graph->units().reserve();
-        graph->units().add(node, 1, node + 1);
+        graph->records().initial_accesses().add(node, {&access, 1});
+        graph->records().units().reserve();
+        graph->records().units().add(node, 1, node + 1);
     }
     graph->edge_lists().logical().add({0, 1});
     graph->edge_lists().logical().add({1, 2});
     graph->forget_from(2);
-    CHECK(graph->nodes().size() == 2);
+    CHECK(graph->records().nodes().size() == 2);
     CHECK(graph->edges().size() == 1);
-    REQUIRE(graph->allocations().list().size() == 1);
-    CHECK(graph->allocations().list().front().free == std::nullopt);
-    CHECK(graph->initial_accesses().size() == 1);
-    CHECK(graph->units().of(1) == 2);
-    CHECK(graph->units().of(2) == 0);
+    REQUIRE(graph->records().allocations().list().size() == 1);
+    CHECK(graph->records().allocations().list().front().free == std::nullopt);
+    CHECK(graph->records().initial_accesses().size() == 1);
+    CHECK(graph->records().units().of(1) == 2);
+    CHECK(graph->records().units().of(2) == 0);
 }
 
 TEST_CASE("a graph knows whether there are empty nodes in it", "[graph]") {
     const auto graph = empty_graph();
-    CHECK_FALSE(graph->special().joins);
+    CHECK_FALSE(graph->records().special().joins);
     add_node(*graph, {NodeKind::host, {}, {}, {}});
-    CHECK_FALSE(graph->special().joins);
+    CHECK_FALSE(graph->records().special().joins);
     add_node(*graph);
-    CHECK(graph->special().joins);
+    CHECK(graph->records().special().joins);
     graph->forget_from(1);
-    CHECK_FALSE(graph->special().joins);
+    CHECK_FALSE(graph->records().special().joins);
     ReadNodes read;
     read.natives.push_back(nullptr);
     read.records.push_back({NodeKind::empty, {}, {}, {}});
     read.has_joins = true;
     graph->append(std::move(read));
-    CHECK(graph->special().joins);
+    CHECK(graph->records().special().joins);
 }
 
 TEST_CASE("an owner that comes after others were given to CUDA goes with its node", "[graph][owners]") {
     const auto graph = graph_of(2);
     const auto first = std::make_shared<int>(0), second = std::make_shared<int>(0);
-    graph->keep({first}, 0);
+    keep_owners(*graph, {first}, 0);
     graph->complete_native();
     CHECK(first.use_count() == 2);
-    graph->keep({second}, 1);
+    keep_owners(*graph, {second}, 1);
     CHECK(second.use_count() == 2);
     const std::uint32_t gone[] = {1};
     graph->remove(gone, {});
@@ -302,11 +303,11 @@ TEST_CASE("a clone has what its origin's nodes declare by now, and nothing else"
     const auto origin = graph_of(2);
     const ArgumentAccess accesses[]{{0, cudag::detail::AccessMode::read, 1, {0x1000, 1}},
                                     {1, cudag::detail::AccessMode::read, 1, {0x2000, 1}}};
-    origin->initial_accesses().add(0, accesses);
-    origin->initial_accesses().add(1, accesses);
-    origin->updated(0).accesses.resize(1);
+    origin->records().initial_accesses().add(0, accesses);
+    origin->records().initial_accesses().add(1, accesses);
+    origin->records().updated(0).accesses.resize(1);
     const auto clone = clone_of(*origin);
-    CHECK(origin->initial_accesses().size() == 4);
-    CHECK(clone->initial_accesses().size() == 3);
-    CHECK(clone->is_built());
+    CHECK(origin->records().initial_accesses().size() == 4);
+    CHECK(clone->records().initial_accesses().size() == 3);
+    CHECK(clone->construction().is_built);
 }

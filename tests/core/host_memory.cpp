@@ -21,7 +21,7 @@ std::string sides(const NodeParams& params) {
     add_node(*graph, {NodeKind::memcpy, params, {}, {}});
     std::string text;
     for (const cudag::HostMemory& memory : cudag::detail::all_host_memory_of(*graph)) {
-        CHECK(memory.node == graph->handle(0));
+        CHECK(memory.node == graph->identity().handle(0));
         text += memory.argument == 0 ? "d" : "s";
         if (memory.is_pageable) text += "p";
     }

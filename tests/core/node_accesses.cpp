@@ -64,17 +64,17 @@ TEST_CASE("a region that declares reads before writes is ordered as one that dec
     const ArgumentAccess reads{cudag::whole_node, AccessMode::read, 1, x, unit};
     for (const auto& declared : {std::vector{writes, reads}, std::vector{reads, writes}}) {
         const auto graph = graph_of(3);
-        graph->special().accesses = true;
-        graph->initial_accesses().add(0, std::vector<ArgumentAccess>{{0, AccessMode::write, 1, x}});
-        graph->units().reserve();
-        graph->units().add(1, 2, unit);
+        graph->records().special().accesses = true;
+        graph->records().initial_accesses().add(0, std::vector<ArgumentAccess>{{0, AccessMode::write, 1, x}});
+        graph->records().units().reserve();
+        graph->records().units().add(1, 2, unit);
         for (const std::uint32_t node : {1U, 2U})
-            graph->initial_accesses().add(node, declared);
+            graph->records().initial_accesses().add(node, declared);
         graph->edge_lists().logical().add({0, 1});
         const std::vector<Race> races = cudag::detail::races_of(*graph, 10);
         REQUIRE(races.size() == 1);
-        CHECK(races[0].first == graph->handle(0));
-        CHECK(races[0].second == graph->handle(2));
+        CHECK(races[0].first == graph->identity().handle(0));
+        CHECK(races[0].second == graph->identity().handle(2));
     }
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("an argument is read if the kernel has it, and it has so many bytes", 
     params.values = values.data();
     const auto graph = empty_graph();
     add_node(*graph, {NodeKind::kernel, &params, {}, {}});
-    const cudag::Node node = graph->handle(0);
+    const cudag::Node node = graph->identity().handle(0);
     std::array<std::byte, 8> value{};
     cudag::detail::read_argument(node, 0, value.data(), 4);
     CHECK(value == values);
@@ -157,7 +157,7 @@ TEST_CASE("a race tells the elements that both touch, by rows where the first ha
         CHECK(race.element == element);
         CHECK(race.elements == elements);
         CHECK(race.row_elements == row_elements);
-        CHECK(race.first == graph->handle(0));
+        CHECK(race.first == graph->identity().handle(0));
         CHECK(race.first_argument == 3);
         CHECK(race.first_writes);
         CHECK_FALSE(race.second_writes);

@@ -63,7 +63,7 @@ TEST_CASE("changes of graphs inside a node are forgotten with it, and the others
     for (const std::uint32_t node : {1U, 3U}) {
         auto inner = graph_of(1);
         inner->changes().reserve(1);
-        inner->changes().count(inner->updated(0), {});
+        inner->changes().count(inner->records().updated(0), {});
         outer->reserve_nested(*inner);
         const cudaGraph_t native = inner->native();
         outer->attach(std::move(inner), node, Place::child);
@@ -73,12 +73,12 @@ TEST_CASE("changes of graphs inside a node are forgotten with it, and the others
     outer->remove(Numbers{0, 1}, {});
     CHECK(outer->changes().size() == 1);
     REQUIRE(outer->nested().size() == 1);
-    CHECK(outer->nested()[0]->parent_node() == 1);
-    CHECK(outer->nested()[0]->position() == 0);
+    CHECK(outer->nested()[0]->tree().parent_node() == 1);
+    CHECK(outer->nested()[0]->tree().position() == 0);
     CHECK(outer->nested_in(1).size() == 1);
     outer->remove(Numbers{1}, {});
     CHECK(outer->changes().size() == 0);
-    CHECK(outer->nodes().size() == 1);
+    CHECK(outer->records().nodes().size() == 1);
 }
 
 TEST_CASE("a handle's number and its index find each other, whatever has gone and come") {

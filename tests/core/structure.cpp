@@ -126,7 +126,7 @@ TEST_CASE("a graph knows the number of its structure until a node changes", "[co
     CHECK(known.version == graph->changes().version());
     CHECK(structure_of(*graph) == number);
     graph->changes().reserve(1);
-    graph->changes().count(graph->updated(0), {});
+    graph->changes().count(graph->records().updated(0), {});
     CHECK(structure_of(*graph) == number);
     CHECK(known.version == graph->changes().version());
 }

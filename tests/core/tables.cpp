@@ -158,7 +158,7 @@ TEST_CASE("changes of nodes are told once each, in the order of the last ones") 
     }
     const auto change = [&](std::uint32_t node) {
         graph.changes().reserve(1);
-        graph.changes().count(graph.updated(node), {});
+        graph.changes().count(graph.records().updated(node), {});
     };
     const auto since = [&](std::uint64_t version) {
         std::vector<std::uint32_t> nodes;

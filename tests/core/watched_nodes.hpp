@@ -58,8 +58,8 @@ class WatchedNodes {
     [[nodiscard]] Ends find() {
         const std::optional<cudag::Race> race = watch.find();
         if (!race) return std::nullopt;
-        return std::pair(cudag::detail::GraphState::index_unchecked(race->first),
-                         cudag::detail::GraphState::index_unchecked(race->second));
+        return std::pair(cudag::detail::GraphIdentity::index_unchecked(race->first),
+                         cudag::detail::GraphIdentity::index_unchecked(race->second));
     }
 
     std::shared_ptr<cudag::detail::GraphState> graph = empty_graph();

@@ -175,7 +175,7 @@ TEST_CASE("a node for which there is room is appended without an allocation, wit
         nodes.graph->reserve_node(effects);
         CHECK(allocations_of([&] { nodes.append(std::move(effects)); }) == 0);
     }
-    CHECK(nodes.graph->nodes().size() == 300);
+    CHECK(nodes.graph->records().nodes().size() == 300);
 }
 
 TEST_CASE("a graph for which there is room is attached without an allocation, with its changes") {
@@ -184,7 +184,7 @@ TEST_CASE("a graph for which there is room is attached without an allocation, wi
         const Nodes inner(8);
         for (std::uint32_t node = 0; node < 8; ++node) {
             inner.graph->changes().reserve(1);
-            UpdatedNode& updated = inner.graph->updated(node);
+            UpdatedNode& updated = inner.graph->records().updated(node);
             CHECK(allocations_of([&] { inner.graph->changes().count(updated, {}); }) == 0);
         }
         outer.graph->reserve_nested(*inner.graph);
@@ -215,8 +215,8 @@ TEST_CASE("nodes that were read are appended as a whole, with their edges and th
         }
         read.nested.push_back({2, inner.graph});
         const bool done = is_done_with(count, [&] { outer.graph->append(std::move(read)); });
-        CHECK(outer.graph->nodes().size() == (done ? 102 : 2));
-        CHECK(outer.graph->natives().size() == (done ? 102 : 2));
+        CHECK(outer.graph->records().nodes().size() == (done ? 102 : 2));
+        CHECK(outer.graph->records().natives().size() == (done ? 102 : 2));
         CHECK(outer.graph->edges().size() == (done ? 100 : 0));
         CHECK(outer.graph->nested().size() == (done ? 1 : 0));
         if (done) break;
