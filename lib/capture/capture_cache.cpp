@@ -4,6 +4,7 @@
 #include "capture_attempt.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
+#include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
 #include "owners/in_flight.hpp"
 
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <list>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,8 +54,7 @@ struct CachedKey {
     std::optional<Exec> exec;
     std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     InFlight in_flight;                                         ///< of the exec
-    std::list<std::shared_ptr<CachedKey>>::iterator place;
-    bool is_in_cache = false;
+    LruIndex<std::size_t, LruInFlight<std::shared_ptr<CachedKey>>::Place>::Link in_cache{}; ///< by its hash
 };
 
 } // namespace
@@ -97,9 +96,8 @@ class CaptureStore {
     void clear() noexcept {
         for (const auto& key : keys_) {
             key->in_flight.wait();
-            key->is_in_cache = false;
+            key->in_cache.reset();
         }
-        of_hash_.clear();
         keys_.clear();
         graphs_ = 0;
     }
@@ -121,8 +119,8 @@ class CaptureStore {
     }
 
   private:
-    using Keys = std::list<std::shared_ptr<CachedKey>>;
-    using Place = Keys::iterator;
+    using Keys = LruInFlight<std::shared_ptr<CachedKey>>;
+    using Place = Keys::Place;
 
     /// A call of a key: the key is in the cache meanwhile, and leaves it if it is new and the call fails.
     class Use {
@@ -145,7 +143,7 @@ class CaptureStore {
         [[nodiscard]] CachedKey& key() const noexcept { return *key_; }
         void succeed() noexcept {
             is_new_ = false;
-            if (key_->is_in_cache) store_.keys_.splice(store_.keys_.end(), store_.keys_, key_->place);
+            if (key_->in_cache) store_.keys_.use(key_->in_cache.place());
         }
 
       private:
@@ -204,7 +202,7 @@ class CaptureStore {
         CaptureAttempt attempt(stream, setup, function);
         if (attempt.exec) {
             launch(stream, key, *attempt.exec);
-            if (!key.exec && key.is_in_cache) ++graphs_;
+            if (!key.exec && key.in_cache) ++graphs_;
             key.exec = std::move(attempt.exec);
             key.buffers = std::move(attempt.buffers);
             ++stats_.captures;
@@ -263,28 +261,25 @@ class CaptureStore {
     }
 
     [[nodiscard]] Place find(const KeyView& view) {
-        const auto [first, last] = of_hash_.equal_range(view.hash);
-        const auto found = std::find_if(first, last, [&](const auto& of) { return (*of.second)->is(view); });
-        return found == last ? keys_.end() : found->second;
+        const std::list<Place>& same_hash = of_hash_.of(view.hash);
+        const auto found = std::ranges::find_if(same_hash, [&](Place place) { return (*place)->is(view); });
+        return found == same_hash.end() ? keys_.end() : *found;
     }
 
     [[nodiscard]] std::shared_ptr<CachedKey> insert(const KeyView& view, const SourceLocation& location) {
-        Keys made;
+        std::list<std::shared_ptr<CachedKey>> made;
         made.push_back(std::make_shared<CachedKey>(view, ++numbers_, location));
-        of_hash_.emplace(view.hash, made.begin());
-        made.front()->place = made.begin();
-        made.front()->is_in_cache = true;
-        keys_.splice(keys_.end(), made);
-        return keys_.back();
+        made.front()->in_cache.put(of_hash_, view.hash, made.begin());
+        return *keys_.add(std::move(made));
     }
 
     /// Does nothing if the key has gone already.
     void erase(CachedKey& key) noexcept {
-        if (!std::exchange(key.is_in_cache, false)) return;
+        if (!key.in_cache) return;
         if (key.exec) --graphs_;
-        const auto [first, last] = of_hash_.equal_range(key.hash);
-        of_hash_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == key.place; }));
-        keys_.erase(key.place);
+        const Place place = key.in_cache.place();
+        key.in_cache.reset();
+        keys_.erase(place);
     }
 
     void evict() noexcept {
@@ -296,11 +291,9 @@ class CaptureStore {
     /// Drops the least recently run key, with a graph or without, that is not in flight; false if all are. Spares the
     /// last key: it has just been run.
     bool evict_one(bool with_graph) noexcept {
-        const Place last = std::prev(keys_.end());
-        const Place place = std::find_if(keys_.begin(), last, [&](const auto& key) {
-            return key->exec.has_value() == with_graph && !key->in_flight.is_running();
-        });
-        if (place == last) return false;
+        const Place place = keys_.first_idle(
+            [&](const auto& key) { return key->exec.has_value() == with_graph && !key->in_flight.is_running(); });
+        if (place == keys_.last()) return false;
         erase(**place);
         ++stats_.evictions;
         return true;
@@ -310,8 +303,8 @@ class CaptureStore {
     CaptureCacheStats stats_;
     std::uint64_t numbers_ = 0; ///< how many keys were ever made
     std::size_t graphs_ = 0;
-    Keys keys_; ///< the least recently run first
-    std::unordered_multimap<std::size_t, Place> of_hash_;
+    LruIndex<std::size_t, Place> of_hash_;
+    Keys keys_;
 };
 
 } // namespace detail

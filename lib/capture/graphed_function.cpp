@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
 #include "graphed_shape.hpp"
+#include "lists/lru.hpp"
 
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -44,7 +46,7 @@ class GraphedCache::State {
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
     [[nodiscard]] std::uint64_t copied_inputs() const noexcept { return copied_inputs_; }
     [[nodiscard]] std::vector<CopiedInput> last_copied() const {
-        return shapes_.empty() ? std::vector<CopiedInput>() : shapes_.front().copied_inputs();
+        return shapes_.empty() ? std::vector<CopiedInput>() : shapes_.back().copied_inputs();
     }
 
   private:
@@ -53,7 +55,7 @@ class GraphedCache::State {
     void evict() noexcept;
 
     GraphedSetup setup_;
-    std::list<GraphedShape> shapes_;
+    LruInFlight<GraphedShape> shapes_;
     std::shared_ptr<Event> last_; ///< after the last replay of any shape
     unsigned long long last_stream_ = 0;
     std::uint64_t captures_ = 0;
@@ -78,8 +80,8 @@ void GraphedCache::State::require_memory(GraphedInputs given) const {
 /// recently.
 void GraphedCache::State::evict() noexcept {
     while (shapes_.size() > setup_.options.capacity) {
-        ignore(cudaEventSynchronize(shapes_.back().replayed()->get()));
-        shapes_.pop_back();
+        ignore(cudaEventSynchronize(shapes_.front().replayed()->get()));
+        shapes_.erase(shapes_.begin());
     }
 }
 
@@ -92,12 +94,12 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
         checked(cudaStreamWaitEvent(stream, last_->get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
 
     const auto known =
-        std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
-    if (known != shapes_.end()) [[likely]] {
+        std::find_if(shapes_.rbegin(), shapes_.rend(), [&](const GraphedShape& shape) { return shape.is_of(given); });
+    if (known != shapes_.rend()) [[likely]] {
         std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
         if (!setup_.is_on_only_device) device.emplace(setup_.device);
         copied_inputs_ += known->replay(stream, given);
-        shapes_.splice(shapes_.begin(), shapes_, known);
+        shapes_.use(std::prev(known.base()));
     } else {
         std::list<GraphedShape> made;
         std::size_t copied = 0;
@@ -109,15 +111,15 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
             ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
             throw;
         }
-        shapes_.splice(shapes_.begin(), made);
+        shapes_.add(std::move(made));
         copied_inputs_ += copied;
         ++captures_;
     }
-    last_ = shapes_.front().replayed();
+    last_ = shapes_.back().replayed();
     last_stream_ = id;
     ++replays_;
     evict();
-    return shapes_.front().output();
+    return shapes_.back().output();
 }
 
 GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {

@@ -8,6 +8,7 @@
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
+#include "lists/lru.hpp"
 #include "owners/reclaim.hpp"
 #include "sampled_time.hpp"
 #include "update_few.hpp"
@@ -19,7 +20,6 @@
 #include <atomic>
 #include <list>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace cudag {
@@ -85,9 +85,6 @@ class ExecStore {
         const RelaxedCapture allow_waiting;
         for (Entry& entry : entries_)
             Access::state(entry.exec).in_flight().wait();
-        of_number_.clear();
-        of_structure_.clear();
-        of_stream_.clear();
         entries_.clear();
         stats_.bytes = 0;
     }
@@ -102,24 +99,23 @@ class ExecStore {
 
   private:
     struct Entry;
-    using Place = std::list<Entry>::iterator;
-    using SameStructure = std::list<Place>; ///< execs of one structure, the least recently launched first
-    using InStream = std::list<Place>;      ///< execs launched last in one stream, in the same order
+    using Place = LruInFlight<Entry>::Place;
+    using Numbers = LruIndex<std::uint64_t, Place>;
+    using Streams = LruIndex<cudaStream_t, Place>;
     struct Entry {
+        Entry(Exec&& made, cudaStream_t only, std::shared_ptr<const GraphState>&& its_graph, std::uint64_t its_version)
+            : exec(std::move(made)), stream(only), graph(std::move(its_graph)), version(its_version) {}
+
         Exec exec;
-        std::uint64_t number = next_number();
         cudaStream_t stream; ///< the only stream if stream-affine, else null
-        std::uint64_t structure;
-        std::size_t bytes;
+        std::size_t bytes = 0;
         std::shared_ptr<const GraphState> graph; ///< its present graph
         std::uint64_t version;                   ///< of its present graph
         unsigned not_compared = 0;               ///< how many later updates skip the comparison
-        SameStructure* same_structure = nullptr; ///< the list of its structure
-        SameStructure::iterator place = {};      ///< its position there
-        cudaStream_t launched_in = nullptr;
-        InStream* in_stream = nullptr; ///< the list of its stream
-        InStream::iterator turn = {};  ///< its position there
-        std::uint64_t launch = 0;      ///< number of its last launch
+        std::uint64_t launch = 0;                ///< number of its last launch
+        Numbers::Link number{};
+        Numbers::Link structure{};
+        Streams::Link launched_in{}; ///< the stream of its last launch
     };
 
     /// The only stream of an exec launched in `stream`; null if it may use all.
@@ -141,22 +137,21 @@ class ExecStore {
                 if (update(place, Access::shared_state(graph), version)) return place;
             }
         }
-        const auto same_structure = of_structure_.find(structure_in(state));
-        if (same_structure == of_structure_.end()) return std::nullopt;
+        const std::list<Place>& same_structure = of_structure_.of(structure_in(state));
         const bool may_be_others = number != 0 && (place == entries_.end() || options_.stream_affine);
         if (may_be_others) // an exec of another stream or cache has taken the graph since
-            for (const Place other : same_structure->second)
+            for (const Place other : same_structure)
                 if (other->graph.get() == &state && other->stream == only && other->version == version)
                     return hit(other);
-        for (const Place other : same_structure->second)
+        for (const Place other : same_structure)
             if (other->stream == only && update(other, Access::shared_state(graph), version)) return other;
         return std::nullopt;
     }
     /// Returns the entry with this number, or the end. Tries the last launched entry first: it needs no lookup.
     [[nodiscard]] Place find(std::uint64_t number) noexcept {
-        if (!entries_.empty() && entries_.back().number == number) return std::prev(entries_.end());
-        const auto known = of_number_.find(number);
-        return known == of_number_.end() ? entries_.end() : known->second;
+        if (!entries_.empty() && entries_.back().number.key() == number) return entries_.last();
+        const std::list<Place>& known = of_number_.of(number);
+        return known.empty() ? entries_.end() : known.front();
     }
     [[nodiscard]] Place hit(Place place) noexcept {
         ++stats_.hits;
@@ -165,21 +160,14 @@ class ExecStore {
 
     /// Whether this exec had the latest launch of all, in `stream`. It is then last in each of its lists.
     [[nodiscard]] bool is_last(Place place, cudaStream_t stream) noexcept {
-        return std::next(place) == entries_.end() && place->launched_in == stream;
+        return place == entries_.last() && place->launched_in.key() == stream;
     }
     /// Moves a kept exec to the end of its lists, for a launch in `stream`.
     void make_last(Place place, cudaStream_t stream) {
-        InStream& last = place->launched_in == stream ? *place->in_stream : of_stream_[stream]; // first: it may fail
-        entries_.splice(entries_.end(), entries_, place);
-        place->same_structure->splice(place->same_structure->end(), *place->same_structure, place->place);
-        last.splice(last.end(), *place->in_stream, place->turn);
-        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
-        note_launch(*place, last, stream);
-    }
-    void note_launch(Entry& entry, InStream& in_stream, cudaStream_t stream) noexcept {
-        entry.in_stream = &in_stream;
-        entry.launched_in = stream;
-        entry.launch = ++launches_;
+        place->launched_in.put(of_stream_, stream, place); // first: it may fail
+        place->structure.use();
+        place->launch = ++launches_;
+        entries_.use(place);
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
@@ -187,7 +175,7 @@ class ExecStore {
         if (!update_entry(*place, graph)) return false;
         place->graph = graph;
         place->version = version;
-        graph->memos().hint().store(place->number, std::memory_order_relaxed);
+        graph->memos().hint().store(place->number.key(), std::memory_order_relaxed);
         ++stats_.updates;
         return true;
     }
@@ -240,7 +228,7 @@ class ExecStore {
         try {
             place->exec.launch(stream);
         } catch (...) {
-            erase(place);
+            entries_.erase(place);
             throw;
         }
         place->bytes = taken_of(free);
@@ -254,48 +242,23 @@ class ExecStore {
         const std::uint64_t version = state.changes().version();
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
-        made.push_back({.exec = graph.instantiate(options_.instantiate),
-                        .stream = only_stream(stream),
-                        .structure = structure,
-                        .bytes = 0,
-                        .graph = Access::shared_state(graph),
-                        .version = version});
+        made.emplace_back(graph.instantiate(options_.instantiate), only_stream(stream), Access::shared_state(graph),
+                          version);
         Entry& entry = made.front();
         Access::state(entry.exec).in_flight().begin_tracking();
-        SameStructure alone{made.begin()};
-        InStream alone_in_stream{made.begin()};
-        entry.place = alone.begin();
-        entry.turn = alone_in_stream.begin();
-        entry.same_structure = &of_structure_[structure];
-        try {
-            note_launch(entry, of_stream_[stream], stream);
-            of_number_.emplace(entry.number, made.begin());
-        } catch (...) {
-            if (entry.same_structure->empty()) of_structure_.erase(structure);
-            if (entry.in_stream != nullptr && entry.in_stream->empty()) of_stream_.erase(stream);
-            throw;
-        }
-        entry.same_structure->splice(entry.same_structure->end(), alone);
-        entry.in_stream->splice(entry.in_stream->end(), alone_in_stream);
-        entries_.splice(entries_.end(), made);
-        state.memos().hint().store(entry.number, std::memory_order_relaxed);
-        return std::prev(entries_.end());
-    }
-
-    void erase(Place place) noexcept {
-        of_number_.erase(place->number);
-        place->same_structure->erase(place->place);
-        if (place->same_structure->empty()) of_structure_.erase(place->structure);
-        place->in_stream->erase(place->turn);
-        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
-        entries_.erase(place);
+        entry.number.put(of_number_, next_number(), made.begin());
+        entry.structure.put(of_structure_, structure, made.begin());
+        entry.launched_in.put(of_stream_, stream, made.begin());
+        entry.launch = ++launches_;
+        state.memos().hint().store(entry.number.key(), std::memory_order_relaxed);
+        return entries_.add(std::move(made));
     }
 
     /// Drops execs beyond the limits. The last entry stays: it is the one launched.
     void evict() noexcept {
         while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes) {
             const NoWaiting no_waiting;
-            if (!evict_one(std::prev(entries_.end()))) return;
+            if (!evict_one(entries_.last())) return;
         }
     }
     /// Drops the least recently launched exec before `end` that is not in flight; false if all are. Asks CUDA about one
@@ -303,7 +266,7 @@ class ExecStore {
     bool evict_one(Place end) noexcept {
         const RelaxedCapture allow_queries;
         Place place = end;
-        for (const auto& [stream, execs] : of_stream_) {
+        for (const auto& [stream, execs] : of_stream_.lists()) {
             const Place first = execs.front();
             if (first == end || (place != end && place->launch < first->launch)) continue;
             if (!Access::state(first->exec).in_flight().is_running()) place = first;
@@ -311,7 +274,7 @@ class ExecStore {
         if (place == end) return false;
         stats_.bytes -= place->bytes;
         ++stats_.evictions;
-        erase(place);
+        entries_.erase(place);
         return true;
     }
 
@@ -322,12 +285,12 @@ class ExecStore {
 
     ExecCacheOptions options_;
     ExecCacheStats stats_;        ///< without the times
-    SampledTime update_time_{13}; ///< coprime to the period of comparisons in `give`
+    SampledTime update_time_{13}; ///< coprime to the period of comparisons in `update_entry`
     SampledTime instantiate_time_{1};
-    std::list<Entry> entries_; ///< the least recently launched first
-    std::unordered_map<std::uint64_t, Place> of_number_;
-    std::unordered_map<std::uint64_t, SameStructure> of_structure_;
-    std::unordered_map<cudaStream_t, InStream> of_stream_; ///< no list is empty
+    Numbers of_number_;
+    Numbers of_structure_;
+    Streams of_stream_;
+    LruInFlight<Entry> entries_; ///< last: its entries are in the indices
     std::uint64_t launches_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include "graph/node_table.hpp"
 #include "graph/region_units.hpp"
 #include "graph/waiting_owners.hpp"
+#include "lists/lru.hpp"
 #include "lists/none.hpp"
 #include "lists/renumbering.hpp"
 #include "node/kernel.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,6 +24,8 @@ using cudag::detail::ArgumentPointers;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
+using cudag::detail::LruIndex;
+using cudag::detail::LruInFlight;
 using cudag::detail::NodeIndices;
 using cudag::detail::NodeTable;
 using cudag::detail::none;
@@ -239,4 +243,50 @@ TEST_CASE("owners that wait go with the nodes that brought them in, and those of
     CHECK(gone.size() == 1);
     gone.clear();
     CHECK(alive() == std::vector{false, false, false, false, false, true, false});
+}
+
+TEST_CASE("of cached entries the least recently used idle one goes first, and the last used one stays") {
+    LruInFlight<int> entries;
+    const auto add = [&](int number) { return entries.add(std::list<int>{number}); };
+    const auto all = [&] { return std::vector<int>(entries.begin(), entries.end()); };
+    const auto first = add(1);
+    add(2);
+    add(3);
+    entries.use(first);
+    CHECK(all() == std::vector{2, 3, 1});
+    CHECK(*entries.first_idle([](int) { return true; }) == 2);
+    CHECK(*entries.first_idle([](int number) { return number != 2; }) == 3);
+    CHECK(entries.first_idle([](int number) { return number == 1; }) == entries.last());
+    entries.erase(entries.begin());
+    CHECK(all() == std::vector{3, 1});
+}
+
+TEST_CASE("an index of cached entries has them by key in the order of their last use, until they go") {
+    using Index = LruIndex<int, int>; // an entry's place is its number
+    Index index;
+    const auto of = [&](int key) { return std::vector<int>(index.of(key).begin(), index.of(key).end()); };
+    std::vector<std::unique_ptr<Index::Link>> links;
+    for (int number = 0; number < 3; ++number) {
+        links.push_back(std::make_unique<Index::Link>());
+        CHECK_FALSE(*links.back());
+        links.back()->put(index, 7, number);
+    }
+    CHECK(of(7) == std::vector{0, 1, 2});
+    links[0]->use();
+    CHECK(of(7) == std::vector{1, 2, 0});
+    links[1]->put(index, 7, 1);
+    CHECK(of(7) == std::vector{2, 0, 1});
+    links[0]->put(index, 8, 0);
+    CHECK(of(7) == std::vector{2, 1});
+    CHECK(of(8) == std::vector{0});
+    CHECK(links[0]->key() == 8);
+    CHECK(links[0]->place() == 0);
+    links[1]->reset();
+    CHECK_FALSE(*links[1]);
+    links[2].reset();
+    CHECK(of(7).empty());
+    CHECK(index.lists().size() == 1); // no key without entries
+    links[0]->put(index, 7, 0);
+    CHECK(of(7) == std::vector{0});
+    CHECK(index.lists().size() == 1);
 }

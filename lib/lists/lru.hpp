@@ -1,0 +1,92 @@
+// The entries of a cache in the order of their last use, also by key.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag::detail {
+
+/// The entries of a cache, the least recently used first.
+template <class Entry>
+class LruInFlight : private std::list<Entry> {
+    using List = std::list<Entry>;
+
+  public:
+    using Place = typename List::iterator;
+    using List::back, List::begin, List::clear, List::empty, List::end, List::erase, List::front, List::rbegin,
+        List::rend, List::size;
+
+    [[nodiscard]] Place last() noexcept { return std::prev(end()); }
+    /// Adds one entry, made in a list of its own, as the most recently used one.
+    Place add(List&& made) noexcept {
+        List::splice(end(), made);
+        return last();
+    }
+    void use(Place place) noexcept { List::splice(end(), *this, place); }
+    /// The least recently used entry that is not in flight; the last if there is none, as it has just been used.
+    template <class IsIdle>
+    [[nodiscard]] Place first_idle(const IsIdle& is_idle) {
+        return std::find_if(begin(), last(), is_idle);
+    }
+};
+
+/// The places of entries by key, those of one key in the order of their last use.
+template <class Key, class Place>
+class LruIndex {
+    using Lists = std::unordered_map<Key, std::list<Place>>;
+
+  public:
+    /// Keeps an entry in the index until its destruction. The index must outlive it.
+    class Link {
+      public:
+        Link() noexcept = default;
+        ~Link() { reset(); }
+        Link(const Link&) = delete;
+        Link& operator=(const Link&) = delete;
+
+        [[nodiscard]] explicit operator bool() const noexcept { return list_ != nullptr; }
+        [[nodiscard]] const Key& key() const noexcept { return list_->first; }
+        [[nodiscard]] Place place() const noexcept { return *position_; }
+
+        /// Makes the entry at `place` the most recently used one of `key`. Changes nothing if it throws.
+        void put(LruIndex& index, const Key& key, Place place) {
+            if (list_ != nullptr && list_->first == key) return use();
+            std::list<Place> made{place};
+            typename Lists::value_type& next = *index.lists_.try_emplace(key).first;
+            reset();
+            index_ = &index;
+            list_ = &next;
+            position_ = made.begin();
+            next.second.splice(next.second.end(), made);
+        }
+        void use() noexcept { list_->second.splice(list_->second.end(), list_->second, position_); }
+        void reset() noexcept {
+            if (list_ == nullptr) return;
+            list_->second.erase(position_);
+            if (list_->second.empty()) index_->lists_.erase(Key(list_->first));
+            list_ = nullptr;
+        }
+
+      private:
+        LruIndex* index_ = nullptr;
+        typename Lists::value_type* list_ = nullptr; ///< null if it keeps none
+        typename std::list<Place>::iterator position_ = {};
+    };
+
+    /// The places of the entries of `key`, the least recently used first.
+    [[nodiscard]] const std::list<Place>& of(const Key& key) const {
+        static const std::list<Place> nothing; // a constant
+        const auto found = lists_.find(key);
+        return found == lists_.end() ? nothing : found->second;
+    }
+    /// All keys with places.
+    [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
+
+  private:
+    Lists lists_;
+};
+
+} // namespace cudag::detail
