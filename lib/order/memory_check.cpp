@@ -1,19 +1,22 @@
 // A check for uses of graph memory outside its lifetime.
 #include "memory_check.hpp"
 
+#include "accesses/access_list.hpp"
+#include "accesses/address_ranges.hpp"
+#include "accesses/conflicts.hpp"
 #include "cuda/failure.hpp"
-#include "edges/edge_groups.hpp"
-#include "edges/reach.hpp"
+#include "edges/precedence.hpp"
 #include "edges/topological_order.hpp"
 #include "graph/names.hpp"
+#include "graph/node_place.hpp"
 #include "lists/none.hpp"
-#include "memory_uses.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,187 +26,151 @@ namespace cudag::detail {
 
 namespace {
 
-/// The allocations alive between two nodes of a topological order.
-class LiveMemory {
-  public:
-    explicit LiveMemory(const std::vector<GraphAllocation>& all) : all_(all) {}
-
-    void begin(std::uint32_t allocation) {
-        const GraphAllocation& memory = all_[allocation];
-        bool apart = true;
-        for_each_apart(memory.address, memory.bytes, [&](std::uint32_t) { apart = false; });
-        if (apart)
-            apart_.emplace(memory.address, allocation);
-        else
-            others_.push_back(allocation);
-    }
-    void end(std::uint32_t allocation) {
-        const auto found = apart_.find(all_[allocation].address);
-        if (found != apart_.end() && found->second == allocation)
-            apart_.erase(found);
-        else
-            std::erase(others_, allocation);
-    }
-    template <class Visit>
-    void for_each(std::uintptr_t begin, std::size_t bytes, const Visit& visit) const {
-        for_each_apart(begin, bytes, visit);
-        for (const std::uint32_t allocation : others_)
-            if (all_[allocation].overlaps(begin, bytes)) visit(allocation);
-    }
-
-  private:
-    template <class Visit>
-    void for_each_apart(std::uintptr_t begin, std::size_t bytes, const Visit& visit) const {
-        for (auto after = apart_.lower_bound(begin + bytes); after != apart_.begin();) {
-            --after;
-            if (!all_[after->second].overlaps(begin, bytes)) return;
-            visit(after->second);
-        }
-    }
-
-    const std::vector<GraphAllocation>& all_;
-    std::map<std::uintptr_t, std::uint32_t> apart_; ///< by address, without overlap
-    std::vector<std::uint32_t> others_;             ///< usually none: CUDA allocates no memory in use
+/// An address inside graph memory passed to a node: of one allocation, or of several if CUDA reuses the memory.
+struct MemoryUse {
+    std::uint32_t node; ///< of the checked graph
+    NodePlace place;    ///< the node with the address: `node`, or one inside it
+    std::uintptr_t begin;
+    std::size_t bytes;
+    bool is_pointer;     ///< only the first byte is known
+    bool is_end = false; ///< a pointer to the end of memory also passed to the node: no use
 };
 
-/// A use and an allocation it may refer to, since the allocation is alive at the use's place in some order.
-struct Candidate {
-    std::uint32_t allocation;
-    std::uint32_t use;
-};
-
-/// One sweep in that order finds the live allocations at each use: usually one, however often memory is reused. One
-/// search forward from each alloc node and one back from each free node must then reach the uses. Takes (nodes + edges
-/// + uses) * log(allocations), plus the searches: see Reach. At worst, with edges crossing everywhere, these take
-/// allocations * edges.
+/// Finds uses by the rules of races: alloc and free nodes write their memory, other nodes read it. Takes as long as
+/// find_races if all is in order. In addition, each allocation and each use at a wrong order asks for paths.
+///
+/// The uses are the operands of copies and fills, and a kernel's pointer and span arguments. A pointer counts by its
+/// first byte; in a recorded kernel, every parameter of a pointer's size counts.
 class Check {
   public:
     explicit Check(const GraphState& graph)
-        : graph_(graph), outgoing_(graph.records().nodes().size(), graph.edges(), &EdgeRecord::from),
-          incoming_(graph.records().nodes().size(), graph.edges(), &EdgeRecord::to), uses_(memory_uses(graph)) {}
+        : graph_(graph), memory_(graph.records().allocations().list()), begun_by_(graph.records().nodes().size()),
+          ended_by_(begun_by_.size()), is_suspect_(begun_by_.size()),
+          order_(topological_order(graph.edges(), EdgeGroups(begun_by_.size(), graph.edges(), &EdgeRecord::from))),
+          place_(places_in(order_)), precedence_(graph.edges(), order_, place_) {}
 
-    void run() const {
-        const std::vector<std::uint32_t> order = topological_order(graph_.edges(), outgoing_);
-        std::vector<std::uint32_t> place(order.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i)
-            place[order[i]] = i;
-        Reach forward(graph_.edges(), place, Reach::Along::edges);
-        Reach backward(graph_.edges(), place, Reach::Along::against);
-        std::vector<bool> placed(uses_.size());
-        const std::vector<Candidate> candidates = sorted_candidates(order, placed);
-
-        const auto& memory = graph_.records().allocations().list();
-        auto first = candidates.begin();
-        for (std::uint32_t i = 0; i < memory.size(); ++i) {
-            const auto last =
-                std::find_if(first, candidates.end(), [i](const Candidate& c) { return c.allocation != i; });
-            const std::span mine(first, last);
-            first = last;
-            const std::vector<std::uint32_t> after = reached(forward, memory[i].alloc, mine, memory[i].free);
-            if (memory[i].alloc && memory[i].free && !contains(after, *memory[i].free)) refuse_free(memory[i]);
-            const std::vector<std::uint32_t> before = reached(backward, memory[i].free, mine, std::nullopt);
-            for (const Candidate& candidate : mine) {
-                const std::uint32_t node = uses_[candidate.use].node;
-                if ((!memory[i].alloc || contains(after, node)) && (!memory[i].free || contains(before, node)))
-                    placed[candidate.use] = true;
-            }
-        }
-        for (std::size_t use = 0; use < uses_.size(); ++use)
-            if (!placed[use]) refuse_use(uses_[use]);
+    void run() {
+        collect_all();
+        find_suspects();
+        for (const GraphAllocation& memory : memory_)
+            if (memory.alloc && memory.free && (is_suspect_[*memory.alloc] || is_suspect_[*memory.free]) &&
+                !comes_after(*memory.free, *memory.alloc))
+                refuse_free(memory);
+        for (const MemoryUse& use : uses_)
+            if (is_suspect_[use.node] && !is_in_lifetime(use)) refuse_use(use);
     }
 
   private:
-    /// The candidates, sorted by allocation. Sets `placed` for pointers to the end of memory, which are no uses.
-    [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order,
-                                                           std::vector<bool>& placed) const {
-        const auto& memory = graph_.records().allocations().list();
-        std::vector<std::uint32_t> begins(order.size(), none);
-        std::vector<std::uint32_t> ends(order.size(), none);
-        LiveMemory live(memory);
-        for (std::uint32_t i = 0; i < memory.size(); ++i) {
-            if (memory[i].alloc)
-                begins[*memory[i].alloc] = i;
+    /// The memory of an alloc or free node; null for a use.
+    struct Event {
+        const GraphAllocation* memory = nullptr;
+        bool frees = false;
+    };
+
+    /// Collects the uses in topological order, so that the end of live memory is known, and sorts them by node.
+    void collect_all() {
+        std::vector<AddressRange> ranges;
+        for (const GraphAllocation& memory : memory_) {
+            ranges.push_back({memory.address, memory.address + memory.bytes});
+            if (memory.alloc)
+                begun_by_[*memory.alloc] = &memory;
             else
-                live.begin(i);
-            if (memory[i].free) ends[*memory[i].free] = i;
+                live_.emplace(memory.address + memory.bytes, &memory);
+            if (memory.free) ended_by_[*memory.free] = &memory;
         }
-        const auto precedes = [](const MemoryUse& use, std::uint32_t node) { return use.node < node; };
-        std::vector<Candidate> found;
-        for (const std::uint32_t node : order) {
-            if (begins[node] != none) live.begin(begins[node]);
-            if (ends[node] != none) live.end(ends[node]);
-            const auto first = std::lower_bound(uses_.begin(), uses_.end(), node, precedes);
-            const auto last = std::find_if(first, uses_.end(), [&](const MemoryUse& use) { return use.node != node; });
-            for (auto use = first; use != last; ++use) {
-                const auto number = static_cast<std::uint32_t>(use - uses_.begin());
-                if (use->is_pointer && is_end(*use, {first, last}, live))
-                    placed[number] = true;
-                else
-                    live.for_each(use->begin, use->bytes, [&](std::uint32_t allocation) {
-                        found.push_back({allocation, number});
-                    });
-            }
+        const AddressRanges all(std::move(ranges));
+        for (const std::uint32_t node : order_) {
+            if (const GraphAllocation* const begun = begun_by_[node])
+                live_.emplace(begun->address + begun->bytes, begun);
+            if (const GraphAllocation* const ended = ended_by_[node])
+                live_.erase({ended->address + ended->bytes, ended});
+            collect(node, {&graph_, node}, all);
         }
-        std::ranges::stable_sort(found, {}, &Candidate::allocation);
-        return found;
+        std::erase_if(uses_, [](const MemoryUse& use) { return use.is_end; });
+        std::ranges::stable_sort(uses_, {}, &MemoryUse::node);
     }
-
-    /// Whether a pointer is only the end of memory also passed to its node. `uses` are all uses of the node.
-    [[nodiscard]] bool is_end(const MemoryUse& pointer, std::span<const MemoryUse> uses, const LiveMemory& live) const {
-        bool found = false;
-        live.for_each(pointer.begin - 1, 1, [&](std::uint32_t allocation) {
-            const GraphAllocation& memory = graph_.records().allocations().list()[allocation];
-            if (memory.address + memory.bytes != pointer.begin) return;
-            found = found || std::any_of(uses.begin(), uses.end(), [&](const MemoryUse& other) {
-                        return other.place == pointer.place && memory.overlaps(other.begin, 1);
-                    });
+    void collect(std::uint32_t node, const NodePlace& place, const AddressRanges& all) {
+        const std::size_t first = uses_.size();
+        for_each_access(place.graph->records().params(place.index), [&](const UsedRange& used) {
+            const std::size_t bytes = std::max<std::size_t>(used.bytes, 1);
+            if (!all.are_apart_from({used.begin, used.begin + bytes}))
+                uses_.push_back({node, place, used.begin, bytes, used.bytes == 0});
         });
-        return found;
+        const std::span mine = std::span(uses_).subspan(first);
+        for (MemoryUse& use : mine)
+            use.is_end = use.is_pointer && is_end(use.begin, mine);
+        for (const auto& inner : place.graph->nested_in(place.index))
+            for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+                collect(node, {inner.get(), i}, all);
+    }
+    /// Whether live memory ends at `address` that one of `uses` begins in.
+    [[nodiscard]] bool is_end(std::uintptr_t address, std::span<const MemoryUse> uses) const {
+        for (auto live = live_.lower_bound({address, nullptr}); live != live_.end() && live->first == address; ++live)
+            if (std::ranges::any_of(uses, [&](const MemoryUse& use) { return live->second->contains(use.begin); }))
+                return true;
+        return false;
     }
 
-    /// The nodes of `candidates`, and `other`, reached by a search from `start`; sorted, and empty without a start.
-    [[nodiscard]] std::vector<std::uint32_t> reached(Reach& reach, std::optional<std::uint32_t> start,
-                                                     std::span<const Candidate> candidates,
-                                                     std::optional<std::uint32_t> other) const {
-        std::vector<std::uint32_t> nodes;
-        if (!start) return nodes;
-        std::vector<Reach::Target> targets;
-        for (const Candidate& candidate : candidates)
-            targets.push_back({uses_[candidate.use].node});
-        if (other) targets.push_back({*other});
-        reach.search(*start, targets);
-        for (const Reach::Target& target : targets)
-            if (target.reached) nodes.push_back(target.node);
-        std::sort(nodes.begin(), nodes.end());
-        return nodes;
-    }
-    [[nodiscard]] static bool contains(const std::vector<std::uint32_t>& sorted, std::uint32_t node) {
-        return std::binary_search(sorted.begin(), sorted.end(), node);
-    }
-
-    /// All nodes on paths from `start`.
-    [[nodiscard]] std::vector<bool> all_from(std::uint32_t start, const EdgeGroups& edges,
-                                             std::uint32_t EdgeRecord::*next) const {
-        std::vector<bool> found(graph_.records().nodes().size());
-        std::vector<std::uint32_t> waiting{start};
-        while (!waiting.empty()) {
-            const std::uint32_t node = waiting.back();
-            waiting.pop_back();
-            for (std::uint32_t i = edges.first[node]; i < edges.first[node + 1]; ++i) {
-                const std::uint32_t other = graph_.edges()[edges.items[i]].*next;
-                if (found[other]) continue;
-                found[other] = true;
-                waiting.push_back(other);
-            }
+    /// Marks the nodes whose accesses to graph memory may be out of order. Any other use comes after the alloc node of
+    /// its memory and before the free node.
+    void find_suspects() {
+        AccessList accesses;
+        std::vector<Event> events;
+        const auto write = [&](std::uint32_t node, const GraphAllocation* memory, bool frees) {
+            if (memory == nullptr) return;
+            accesses.add({node, AccessMode::write, {memory->address, memory->bytes}});
+            events.push_back({memory, frees});
+        };
+        for (std::uint32_t node = 0, use = 0; node < begun_by_.size(); ++node) {
+            write(node, begun_by_[node], false);
+            write(node, ended_by_[node], true);
+            for (; use < uses_.size() && uses_[use].node == node; ++use)
+                accesses.add({node, AccessMode::read, {uses_[use].begin, uses_[use].bytes}});
+            events.resize(accesses.size());
         }
-        return found;
+        std::uint32_t node = none;
+        std::vector<std::uint32_t> before; // nodes that must precede `node`
+        const auto check = [&] {
+            if (before.empty()) return;
+            precedence_.remove_ordered(node, before);
+            for (const std::uint32_t other : before)
+                is_suspect_[node] = is_suspect_[other] = true;
+            before.clear();
+        };
+        for (const auto& [first, second] : needed_order(accesses, place_)) {
+            const Event& one = events[first];
+            const Event& other = events[second];
+            if (one.frees && other.memory != nullptr && !other.frees && one.memory != other.memory) continue; // reused
+            const std::uint32_t from = accesses[first].node;
+            if (node != accesses[second].node) {
+                check();
+                node = accesses[second].node;
+            }
+            if (one.memory != nullptr && other.memory != nullptr && one.memory != other.memory)
+                is_suspect_.assign(is_suspect_.size(), true); // allocations overlap
+            else if (one.frees || (other.memory != nullptr && !other.frees))
+                is_suspect_[from] = is_suspect_[node] = true;
+            else
+                before.push_back(from);
+        }
+        check();
     }
-    [[nodiscard]] bool comes_after(std::uint32_t node, std::uint32_t other) const {
-        return all_from(other, outgoing_, &EdgeRecord::to)[node];
+
+    [[nodiscard]] bool is_in_lifetime(const MemoryUse& use) {
+        return std::ranges::any_of(memory_, [&](const GraphAllocation& memory) {
+            return memory.overlaps(use.begin, use.bytes) && (!memory.alloc || comes_after(use.node, *memory.alloc)) &&
+                   (!memory.free || comes_after(*memory.free, use.node));
+        });
+    }
+    [[nodiscard]] bool comes_after(std::uint32_t node, std::uint32_t other) {
+        if (place_[node] <= place_[other]) return false;
+        std::vector<std::uint32_t> unordered{other};
+        precedence_.remove_ordered(node, unordered);
+        return unordered.empty();
     }
 
     /// The remedy that puts `later` after `earlier`.
-    [[nodiscard]] std::string remedy(std::uint32_t later, std::uint32_t earlier) const {
+    [[nodiscard]] std::string remedy(std::uint32_t later, std::uint32_t earlier) {
         if (comes_after(earlier, later)) return "reverse the order of the two";
         return fmt::format("let {} come .after({})", describe_node(graph_, later), describe_node(graph_, earlier));
     }
@@ -212,7 +179,7 @@ class Check {
         return std::string(graph_.records().nodes()[node].label);
     }
 
-    [[noreturn]] void refuse_free(const GraphAllocation& memory) const {
+    [[noreturn]] void refuse_free(const GraphAllocation& memory) {
         Subject subject = node_subject(graph_, *memory.free, "build: ");
         subject.labels.push_back(label(*memory.alloc));
         refuse(fmt::format("it frees the memory of {}, and is not ordered after it; {}",
@@ -220,12 +187,12 @@ class Check {
                std::move(subject));
     }
 
-    [[noreturn]] void refuse_use(const MemoryUse& use) const {
+    [[noreturn]] void refuse_use(const MemoryUse& use) {
         // if memory is reused, the last allocation before the use was meant
-        const std::vector<bool> before = all_from(use.node, incoming_, &EdgeRecord::from);
         const GraphAllocation* meant = nullptr;
-        for (const GraphAllocation& memory : graph_.records().allocations().list())
-            if (memory.overlaps(use.begin, use.bytes) && (meant == nullptr || !memory.alloc || before[*memory.alloc]))
+        for (const GraphAllocation& memory : memory_)
+            if (memory.overlaps(use.begin, use.bytes) &&
+                (meant == nullptr || !memory.alloc || comes_after(use.node, *memory.alloc)))
                 meant = &memory;
         Subject subject = use.place.subject("build: ");
         std::string owner = "memory of another graph";
@@ -244,9 +211,15 @@ class Check {
     }
 
     const GraphState& graph_;
-    EdgeGroups outgoing_;
-    EdgeGroups incoming_;
-    std::vector<MemoryUse> uses_;
+    const std::vector<GraphAllocation>& memory_;
+    std::vector<const GraphAllocation*> begun_by_; ///< by node: the memory that it allocates
+    std::vector<const GraphAllocation*> ended_by_; ///< by node: the memory that it frees
+    std::vector<bool> is_suspect_;                 ///< by node
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> place_;
+    Precedence precedence_;
+    std::set<std::pair<std::uintptr_t, const GraphAllocation*>> live_; ///< by the end, while uses are collected
+    std::vector<MemoryUse> uses_;                                      ///< by node
 };
 
 } // namespace

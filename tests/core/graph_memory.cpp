@@ -1,7 +1,6 @@
 // What is known of graph memory, wherever CUDA puts it: side by side, or over memory that is free again.
 #include "graph/allocations.hpp"
 #include "order/memory_check.hpp"
-#include "order/memory_uses.hpp"
 
 #include "catch.hpp"
 
