@@ -18,6 +18,7 @@ struct Launch {
     Draw draw;
     std::vector<WorkPointer> staged{};          // the staged works of the nodes in LaunchGraph::staged
     std::shared_ptr<PageableCopies> pageable{}; // null if the call waits for no copies
+    LaunchTimes times{};                        // not recorded by default
 };
 
 Launch prepare_launch(Exec& exec);

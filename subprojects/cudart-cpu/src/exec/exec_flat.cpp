@@ -16,7 +16,7 @@ class Flattening {
         std::vector<Ends> ends;
         ends.reserve(graph.states.size());
         for (std::uint32_t i = 0; i < graph.states.size(); ++i)
-            ends.push_back(add(graph.states[i], i, child));
+            ends.push_back(add(graph.states[i], graph.shape->sources[i], i, child));
         for (std::size_t i = 0; i < ends.size(); ++i)
             if (is_body_ || !graph.states[i].forgets_order()) add_edges(ends, *graph.shape, i);
         if (!child) return;
@@ -35,9 +35,10 @@ class Flattening {
         std::uint32_t last;
     };
 
-    Ends add(const NodeState& state, std::uint32_t number, const std::uint32_t* child) {
+    Ends add(const NodeState& state, cudaGraphNode_t source, std::uint32_t number, const std::uint32_t* child) {
         const auto place = static_cast<std::uint32_t>(flat_.nodes.size());
         add_node({state.work, state.enabled || state.work->decides_whether_it_runs(), number, child ? *child : place});
+        flat_.nodes[place].source = source;
         flat_.nodes[place].declared = state.declared;
         flat_.nodes[place].waits = state.waits;
         if (state.enabled && state.work->is_staged()) flat_.staged.push_back(place);

@@ -25,6 +25,7 @@ struct LaunchNode {
     std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // the work decides which ones run
     std::shared_ptr<const DeclaredNode> declared{};
     std::shared_ptr<const std::string> waits{};
+    cudaGraphNode_t source = nullptr; // the node of the instantiated graph; null at the end of a child graph
 };
 
 /// A staged copy after copies that hold up the call.

@@ -46,7 +46,8 @@ struct Prepared {
 };
 
 std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const Prepared& prepared,
-                                     const RunBody& run_body, const std::shared_ptr<const DeclaredNodes>& declared) {
+                                     const RunBody& run_body, const std::shared_ptr<const DeclaredNodes>& declared,
+                                     const LaunchTimes& times) {
     std::vector<WorkPointer> works;
     works.reserve(graph.nodes.size());
     for (const LaunchNode& node : graph.nodes) {
@@ -62,6 +63,8 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
     for (std::size_t i = 0; watches && i < works.size(); ++i)
         if (graph.nodes[i].declared && works[i] && graph.nodes[i].bodies.empty()) // bodies' nodes have their own checks
             works[i] = watched(works[i], graph.nodes[i].declared, declared);
+    for (std::size_t i = 0; times.times && i < works.size(); ++i)
+        if (works[i]) works[i] = timed(works[i], graph.nodes[i].source, times);
     std::vector<std::uint32_t> order = draw_order(graph.shape, draw);
     run_nodes(graph.shape, works, order, watches ? 1 : schedule_workers());
     return order;
@@ -78,10 +81,10 @@ Launches run_alone(const Launch& launch) {
     const LaunchScope scope(&context);
     BodyDraws draws(launch.draw);
     RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
-        run_graph(*body, draws.next(), {}, run_body, snapshot.declared);
+        run_graph(*body, draws.next(), {}, run_body, snapshot.declared, launch.times);
     };
-    std::vector<std::uint32_t> order =
-        run_graph(*snapshot.graph, launch.draw, {launch.staged, launch.pageable}, run_body, snapshot.declared);
+    std::vector<std::uint32_t> order = run_graph(*snapshot.graph, launch.draw, {launch.staged, launch.pageable},
+                                                 run_body, snapshot.declared, launch.times);
     note_order([graph = snapshot.graph, order = std::move(order)] { return names_of(*graph, order); });
     Launches next = std::move(context.device_launches.forgotten);
     next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());
@@ -109,7 +112,9 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
 
 /// Returns the completion for which the call must wait; null if there is none.
 CompletionPtr enqueue_launch(Exec& exec, Stream& stream) {
-    auto launch = std::make_shared<const Launch>(prepare_launch(exec));
+    Launch prepared = prepare_launch(exec);
+    if (exec.times) prepared.times = {exec.times, exec.times->next_launch()};
+    auto launch = std::make_shared<const Launch>(std::move(prepared));
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     const auto snapshot = launch->snapshot;
     claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);

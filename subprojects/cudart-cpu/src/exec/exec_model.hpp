@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec_memory.hpp"
+#include "exec_times.hpp"
 #include "exec_watch.hpp"
 #include "graph/graph_model.hpp"
 #include "memory/memory.hpp"
@@ -112,6 +113,9 @@ class Exec {
     std::shared_ptr<const void> claim = std::make_shared<char>();
 
     cudaGraphExec_t handle = nullptr;
+
+    /// The records of the runs of nodes; null while they are not recorded.
+    std::shared_ptr<NodeTimes> times;
 
     /// The end of the latest launch or upload, behind which the next one queues; null before the first.
     CompletionPtr latest;
