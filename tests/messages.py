@@ -14,6 +14,9 @@ OTHER_FILES = {
     "lib/handles/dot.cpp": "pictures",
     "lib/exec/plan_report.cpp": "the report of a plan, shown on docs/plan.md",
     "lib/exec/tune_report.cpp": "the report of tune",
+    "lib/profile/chrome_trace.cpp": "traces",
+    "lib/profile/profile_diff.cpp": "the comparison of profiles",
+    "lib/profile/profile_texts.cpp": "profiles, shown on docs/profile.md",
 }
 OTHER_TEXTS = {
     "number of its condition, in the order in which they were made",  # fields of diff()

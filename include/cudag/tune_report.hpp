@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/passkey.hpp>
+#include <cudag/measured_time.hpp>
 #include <cudag/plan.hpp>
 
 #include <cstddef>
@@ -24,12 +25,8 @@ enum class TuneGoal : char {
 /// Returns "interval", "GPU time" or "launch call".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(TuneGoal goal) noexcept;
 
-/// A measured time, in microseconds.
-struct TuneTime {
-    double median;
-    double spread; ///< median deviation: half of the samples differ from the median by no more than this
-    friend bool operator==(const TuneTime&, const TuneTime&) = default;
-};
+/// A time measured by `tune`.
+using TuneTime = MeasuredTime;
 
 /// The measurements of one candidate of `tune`.
 struct TuneRow {

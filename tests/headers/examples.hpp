@@ -3,12 +3,15 @@
 
 #include <cudag/cudag.hpp>
 #include <cudag/format.hpp>
+#include <cudag/profile.hpp>
+#include <cudag/profile_diff.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
