@@ -12,7 +12,7 @@ MAY_INCLUDE = {
     "cuda": [],
     "owners": ["cuda"],
     "memory": ["cuda", "owners"],
-    "node": ["cuda"],
+    "node": ["cuda", "lists"],
     "lists": [],
     "edges": ["lists"],
     "plan": ["lists", "edges"],

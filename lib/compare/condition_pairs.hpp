@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/graph_state.hpp"
-#include "node/fields.hpp"
+#include "node/differences.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -127,7 +127,7 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
             for (FieldDifference& field : diff_params(old_params, b.records().params(i), conditions))
                 found.push_back({field.kind, a.identity().handle(i), b.identity().handle(i), names(a, b, i),
                                  std::move(field.field), std::move(field.before), std::move(field.after),
-                                 field.needs_instantiate});
+                                 field.needs_instantiate()});
         }
     });
     return found;

@@ -2,37 +2,21 @@
 #include "structure.hpp"
 
 #include "graph/graph_state.hpp"
-#include "hash.hpp"
-#include "node/kernel_attributes.hpp"
-#include "node/launch_attributes.hpp"
+#include "lists/hash.hpp"
+#include "node/field_hash.hpp"
 
 #include <cstddef>
-#include <functional>
-#include <string>
-#include <variant>
 
 namespace cudag::detail {
 
 namespace {
-
-void add_kernel(const KernelParams& kernel, Hash& hash) {
-    hash.add(kernel.function);
-    if (kernel.attributes == nullptr && kernel.unread == nullptr) return;
-    const LaunchConfig config = full_config(kernel);
-    for (const LaunchAttribute& attribute : launch_attributes()) {
-        if (!attribute.rules.needs_instantiate || !attribute.is_given(config)) continue;
-        hash.add(attribute.id);
-        hash.add(std::hash<std::string>()(attribute.text(config)));
-    }
-}
 
 void add_graph(const GraphState& graph, Hash& hash) {
     const std::size_t nodes = graph.records().nodes().size();
     hash.add(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) {
         hash.add(static_cast<std::uint64_t>(graph.records().nodes()[i].kind));
-        if (const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().params(i)))
-            add_kernel(**kernel, hash);
+        add_fields<HashedFields::structure>(hash, graph.records().params(i));
     }
     hash.add(graph.edges().size());
     for (const EdgeRecord& edge : graph.edges())

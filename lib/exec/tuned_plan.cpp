@@ -1,9 +1,9 @@
 // The text of a tuned plan: written, read, and compared with a graph.
 #include <cudag/tuned_plan.hpp>
 
-#include "compare/hash.hpp"
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
+#include "lists/hash.hpp"
 #include "tuned_structure.hpp"
 
 #include <cudag/graph.hpp>

@@ -148,20 +148,17 @@ class StructureUpdate {
         if (!same_params(current, wanted, conditions_)) fields = diff_params(current, wanted, conditions_);
         if (address_of(current) != address_of(wanted))
             fields.push_back({DifferenceKind::parameter, "address of graph memory", fmt::to_string(address_of(current)),
-                              fmt::to_string(address_of(wanted)), true});
+                              fmt::to_string(address_of(wanted)), ChangedBy::instantiate});
         if (is_unknown(kind, wanted))
-            fields.push_back({DifferenceKind::parameter, "parameters", "not known", "not known", true});
+            fields.push_back(
+                {DifferenceKind::parameter, "parameters", "not known", "not known", ChangedBy::instantiate});
         if (fields.empty()) {
             if (updated != nullptr) kept_.append(updated->owners.begin(), updated->owners.end());
             if (!declares_as(exec_, mine, *next.graph, next.index, declared_))
                 redeclared_.push_back({mine, all_declared(*next.graph, next.index)});
             return true;
         }
-        bool can = true;
-        for (FieldDifference& field : fields) {
-            field.needs_instantiate = is_fixed_in_exec(kind, field);
-            can = can && !field.needs_instantiate;
-        }
+        const bool can = std::ranges::none_of(fields, &FieldDifference::is_fixed_in_node);
         if (can) add_change(mine, current, next, updated != nullptr ? updated->owners : Owners());
         unequal_.push_back({mine, next, std::move(fields)});
         return can;
@@ -175,7 +172,7 @@ class StructureUpdate {
                 list.push_back({field.kind, node.mine.graph->identity().handle(node.mine.index),
                                 node.next.graph->identity().handle(node.next.index), node.mine.describe(),
                                 std::move(field.field), std::move(field.before), std::move(field.after),
-                                field.needs_instantiate});
+                                field.is_fixed_in_node()});
         const Node culprit = first ? first.graph->identity().handle(first.index) : Node();
         std::stable_partition(list.begin(), list.end(), [&](const Difference& difference) {
             return difference.needs_instantiate || difference.before == culprit;

@@ -75,10 +75,7 @@ class PendingUpdate {
                 equal.push_back(&node);
                 continue;
             }
-            const auto is_fixed = [&](const FieldDifference& difference) {
-                return is_fixed_in_exec(node.place.record().kind, difference);
-            };
-            if (std::any_of(differences.begin(), differences.end(), is_fixed)) return false;
+            if (std::ranges::any_of(differences, &FieldDifference::is_fixed_in_node)) return false;
             changed.add(node.place, *node.next, std::move(node.owners), std::vector(node.declared));
         }
         bind_context();

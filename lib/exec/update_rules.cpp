@@ -85,11 +85,6 @@ bool is_unknown(NodeKind kind, const NodeParams& params) noexcept {
     return std::holds_alternative<std::monostate>(params) && kind != NodeKind::empty && kind != NodeKind::child;
 }
 
-bool is_fixed_in_exec(NodeKind kind, const FieldDifference& difference) noexcept {
-    return difference.needs_instantiate || difference.kind == DifferenceKind::attribute || is_graph_memory(kind) ||
-           kind == NodeKind::conditional;
-}
-
 std::string about_device_updatable(const GraphState& before, const GraphState& after) {
     for (const GraphState* graph : {&before, &after})
         if (const NodePlace node = find_device_updatable(*graph))

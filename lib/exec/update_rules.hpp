@@ -22,10 +22,6 @@ namespace cudag::detail {
 /// Whether a node has parameters unknown to cudag.
 [[nodiscard]] bool is_unknown(NodeKind kind, const NodeParams& params) noexcept;
 
-/// Whether no update of a single node of `kind` in an exec can make this change: of attributes, and of all that CUDA
-/// fixes.
-[[nodiscard]] bool is_fixed_in_exec(NodeKind kind, const FieldDifference& difference) noexcept;
-
 /// Returns why CUDA makes no whole update if one of the two has a device-updatable node; empty if none has.
 [[nodiscard]] std::string about_device_updatable(const GraphState& before, const GraphState& after);
 

@@ -1,8 +1,6 @@
 // Alloc and free nodes of graph memory.
 #include "allocation.hpp"
 
-#include "fields.hpp"
-
 #include <fmt/format.h>
 
 namespace cudag::detail {
@@ -37,11 +35,6 @@ FreeParams read_free(cudaGraphNode_t node) {
     void* address = nullptr;
     checked<GraphError>(cudaGraphMemFreeNodeGetParams(node, &address), "cudaGraphMemFreeNodeGetParams");
     return {address};
-}
-
-void compare(const AllocParams& before, const AllocParams& after, Fields& fields) {
-    fields.field("bytes", before.bytes, after.bytes);
-    fields.fixed("device", before.device, after.device);
 }
 
 std::string title(const AllocParams& alloc) {

@@ -1,6 +1,7 @@
 // Alloc and free nodes of graph memory. GraphAllocations keeps their lifetimes; they read and write nothing.
 #pragma once
 
+#include "fields.hpp"
 #include "native_result.hpp"
 
 #include <cuda_runtime_api.h>
@@ -10,8 +11,6 @@
 #include <string>
 
 namespace cudag::detail {
-
-class Fields;
 
 /// The parameters of an alloc node; CUDA fixes all of them at creation.
 struct AllocParams {
@@ -45,9 +44,17 @@ struct NewAllocation {
 [[nodiscard]] AllocParams read_alloc(cudaGraphNode_t node);
 [[nodiscard]] FreeParams read_free(cudaGraphNode_t node);
 
-/// Ignores addresses: the user does not choose them, and no two graphs have the same.
-void compare(const AllocParams& before, const AllocParams& after, Fields& fields);
-inline void compare(const FreeParams&, const FreeParams&, Fields&) noexcept {}
+/// The user does not choose addresses, and no two graphs have the same.
+template <class Visitor>
+constexpr void fields(const AllocParams&, Visitor& visit) {
+    visit.unchosen(member<&AllocParams::address>);
+    visit.field("bytes", member<&AllocParams::bytes>, FieldRule{ChangedBy::graph_update});
+    visit.field("device", member<&AllocParams::device>, FieldRule{ChangedBy::new_node});
+}
+template <class Visitor>
+constexpr void fields(const FreeParams&, Visitor& visit) {
+    visit.unchosen(member<&FreeParams::address>);
+}
 [[nodiscard]] std::string title(const AllocParams& alloc);
 
 } // namespace cudag::detail

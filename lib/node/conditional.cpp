@@ -1,8 +1,8 @@
 // Conditional nodes: nodes with bodies that run on a condition.
 #include "conditional.hpp"
 
+#include "comparison.hpp"
 #include "cuda/compat.hpp"
-#include "fields.hpp"
 
 #include <fmt/format.h>
 
@@ -43,16 +43,14 @@ NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const Conditio
     return {status, "cudaGraphAddNode"};
 }
 
-void compare(const ConditionalParams& before, const ConditionalParams& after, Fields& fields) {
-    fields.field("conditional", to_string(before.kind), to_string(after.kind), DifferenceKind::node_kind, true);
-    fields.field("bodies", before.bodies, after.bodies, DifferenceKind::node_kind, true);
-    const SameConditions& conditions = fields.conditions();
+void ConditionField::compare(const ConditionalParams& before, const ConditionalParams& after, Differences& found) {
+    const SameConditions& conditions = found.conditions();
     if (conditions.for_update())
-        fields.fixed("number of its condition, in the order in which they were made", before.condition,
-                     after.condition);
+        found.compare("number of its condition, in the order in which they were made", before.condition,
+                      after.condition, fixed());
     if (conditions.compares_initial())
-        fields.field("initial value", conditions.initial_before(before.condition),
-                     conditions.initial_after(after.condition));
+        found.compare("initial value", conditions.initial_before(before.condition),
+                      conditions.initial_after(after.condition), {ChangedBy::graph_update});
 }
 
 std::string title(const ConditionalParams& conditional) {

@@ -1,6 +1,8 @@
 // Conditional nodes: nodes with bodies that run on a condition.
 #pragma once
 
+#include "fields.hpp"
+#include "lists/hash.hpp"
 #include "native_result.hpp"
 
 #include <cudag/node.hpp>
@@ -14,7 +16,7 @@
 
 namespace cudag::detail {
 
-class Fields;
+class Differences;
 
 struct ConditionalParams {
     ConditionalKind kind;
@@ -34,7 +36,21 @@ struct ConditionalParams {
     return cannot_be_set;
 }
 
-void compare(const ConditionalParams& before, const ConditionalParams& after, Fields& fields);
+/// The condition of a conditional. Handles of equal conditions may differ between graphs, but not in an update.
+struct ConditionField {
+    static void compare(const ConditionalParams& before, const ConditionalParams& after, Differences& found);
+    static void add_to(Hash& hash, const ConditionalParams& conditional, HashedFields which) noexcept {
+        if (which == HashedFields::fixed) hash.add(conditional.condition);
+    }
+};
+
+template <class Visitor>
+constexpr void fields(const ConditionalParams&, Visitor& visit) {
+    constexpr FieldRule of_kind{ChangedBy::new_node, nullptr, DifferenceKind::node_kind};
+    visit.field("conditional", member<&ConditionalParams::kind>, of_kind);
+    visit.field("bodies", member<&ConditionalParams::bodies>, of_kind);
+    visit.part(ConditionField(), member<&ConditionalParams::condition>);
+}
 [[nodiscard]] std::string title(const ConditionalParams& conditional);
 
 } // namespace cudag::detail

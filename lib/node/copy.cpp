@@ -1,8 +1,6 @@
 // Copies between ranges of memory.
 #include "copy.hpp"
 
-#include "fields.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -32,12 +30,6 @@ std::string problem_of(const CopyParams& copy) {
     if (copy.destination == nullptr || copy.source == nullptr)
         return fmt::format("the {} is null", copy.destination == nullptr ? "destination" : "source");
     return {};
-}
-
-std::string problem_in_exec(const CopyParams& current, const CopyParams& next) {
-    if (next.kind == current.kind) return {};
-    return fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is instantiated",
-                       direction(current.kind), direction(next.kind));
 }
 
 const char* why_not_in_body(const CopyParams& copy) {
@@ -80,13 +72,6 @@ std::optional<CopyParams> to_copy(const cudaMemcpy3DParms& native) noexcept {
                       extent.width,
                       1,
                       native.kind};
-}
-
-void compare(const CopyParams& before, const CopyParams& after, Fields& fields) {
-    fields.fixed("direction", direction(before.kind), direction(after.kind));
-    fields.address("destination", before.destination, after.destination);
-    fields.address("source", before.source, after.source);
-    fields.field("bytes", bytes_of(before), bytes_of(after));
 }
 
 std::string title(const CopyParams& copy) {

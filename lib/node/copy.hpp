@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/failure.hpp"
+#include "fields.hpp"
 #include "native_result.hpp"
 #include "used_range.hpp"
 
@@ -13,8 +14,6 @@
 
 namespace cudag::detail {
 
-class Fields;
-
 /// "host to device", ...
 [[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;
 
@@ -24,8 +23,6 @@ class Fields;
 
 /// The problem if the sizes differ or are 0, or an operand is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const CopyParams& copy);
-/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or reports the reason.
-[[nodiscard]] std::string problem_in_exec(const CopyParams& current, const CopyParams& next);
 /// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA fails.
 [[nodiscard]] const char* why_not_in_body(const CopyParams& copy);
 inline constexpr const char* is_pageable_copy =
@@ -45,7 +42,16 @@ template <class E = GraphError>
 /// Converts a one-dimensional copy; nothing for others.
 [[nodiscard]] std::optional<CopyParams> to_copy(const cudaMemcpy3DParms& native) noexcept;
 
-void compare(const CopyParams& before, const CopyParams& after, Fields& fields);
+template <class Visitor>
+constexpr void fields(const CopyParams&, Visitor& visit) {
+    visit.field("direction", member<&CopyParams::kind>,
+                fixed("the direction is {}, the update is {}; CUDA fixes it when the graph is instantiated"));
+    visit.field("destination", member<&CopyParams::destination>, changeable);
+    visit.field("source", member<&CopyParams::source>, changeable);
+    visit.field("bytes", bytes_of, changeable);
+    visit.ignored(member<&CopyParams::destination_size>, member<&CopyParams::source_size>,
+                  member<&CopyParams::element_bytes>); // told by the bytes
+}
 [[nodiscard]] std::string title(const CopyParams& copy);
 
 /// Calls `use(argument, mode, region, element_bytes)` for the destination, 0, and the source, 1.

@@ -1,8 +1,8 @@
 // Copies of several dimensions, or of arrays, in CUDA's description.
 #include "copy_3d.hpp"
 
+#include "comparison.hpp"
 #include "copy.hpp"
-#include "fields.hpp"
 
 #include <fmt/format.h>
 
@@ -33,42 +33,6 @@ cudaPitchedPtr pitched(const CopySide& side, std::size_t element_bytes) noexcept
     const bool one_row = one_slice && side.extent.height == 1;
     // CUDA checks the pitch of a single row, too
     return {side.data, one_row ? row : side.pitch, row, one_slice ? side.extent.height : side.slice_height};
-}
-
-/// One side of a copy, and the names of its fields.
-struct SideFields {
-    struct Names {
-        const char* address;
-        const char* array;
-        const char* position;
-        const char* pitch;
-        const char* slice_height;
-    };
-    const Names& names;
-    const cudaPitchedPtr& memory;
-    cudaArray_t array;
-    const cudaPos& position;
-};
-
-SideFields destination_of(const cudaMemcpy3DParms& copy) {
-    static constexpr SideFields::Names names{"destination", "destination array", "destination position",
-                                             "destination pitch", "destination slice height"};
-    return {names, copy.dstPtr, copy.dstArray, copy.dstPos};
-}
-
-SideFields source_of(const cudaMemcpy3DParms& copy) {
-    static constexpr SideFields::Names names{"source", "source array", "source position", "source pitch",
-                                             "source slice height"};
-    return {names, copy.srcPtr, copy.srcArray, copy.srcPos};
-}
-
-void compare_side(const SideFields& before, const SideFields& after, Fields& fields) {
-    const SideFields::Names& names = before.names;
-    fields.address(names.address, before.memory.ptr, after.memory.ptr, true);
-    fields.address(names.array, before.array, after.array, true);
-    fields.fixed(names.position, before.position, after.position);
-    fields.fixed(names.pitch, before.memory.pitch, after.memory.pitch);
-    fields.fixed(names.slice_height, before.memory.ysize, after.memory.ysize);
 }
 
 } // namespace
@@ -102,13 +66,6 @@ cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept {
     return params;
 }
 
-std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next) {
-    const SameConditions conditions;
-    Fields fields(Fields::Want::equality, conditions);
-    compare(current, next, fields);
-    return fields.equal() ? "" : only_1d_in_exec;
-}
-
 const char* why_not_in_body(const cudaMemcpy3DParms& copy) {
     if (copy.dstArray != nullptr || copy.srcArray != nullptr)
         return "it copies an array, which CUDA does not do there; put it before or after that node";
@@ -129,13 +86,6 @@ cudaMemcpy3DParms read_copy(cudaGraphNode_t node) {
     cudaMemcpy3DParms native{};
     checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
     return native;
-}
-
-void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Fields& fields) {
-    fields.fixed("direction", direction(before.kind), direction(after.kind));
-    compare_side(destination_of(before), destination_of(after), fields);
-    compare_side(source_of(before), source_of(after), fields);
-    fields.fixed("extent", before.extent, after.extent);
 }
 
 std::string title(const cudaMemcpy3DParms& copy) {

@@ -1,8 +1,6 @@
 // Nodes that record events, or wait for them.
 #include "event.hpp"
 
-#include "fields.hpp"
-
 namespace cudag::detail {
 
 std::string problem_of(const EventParams& event) {
@@ -34,10 +32,6 @@ EventParams read_event(cudaGraphNode_t node, bool records) {
     else
         checked<GraphError>(cudaGraphEventWaitNodeGetEvent(node, &event), "cudaGraphEventWaitNodeGetEvent");
     return {event, records};
-}
-
-void compare(const EventParams& before, const EventParams& after, Fields& fields) {
-    fields.address("event", before.event, after.event);
 }
 
 } // namespace cudag::detail

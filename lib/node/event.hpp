@@ -1,6 +1,7 @@
 // Nodes that record events, or wait for them.
 #pragma once
 
+#include "fields.hpp"
 #include "native_result.hpp"
 
 #include <cuda_runtime_api.h>
@@ -8,8 +9,6 @@
 #include <string>
 
 namespace cudag::detail {
-
-class Fields;
 
 struct EventParams {
     cudaEvent_t event;
@@ -23,6 +22,10 @@ struct EventParams {
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const EventParams& event);
 [[nodiscard]] EventParams read_event(cudaGraphNode_t node, bool records);
 
-void compare(const EventParams& before, const EventParams& after, Fields& fields);
+template <class Visitor>
+constexpr void fields(const EventParams&, Visitor& visit) {
+    visit.field("event", member<&EventParams::event>, changeable);
+    visit.ignored(member<&EventParams::records>); // told by the node's kind
+}
 
 } // namespace cudag::detail

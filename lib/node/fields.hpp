@@ -1,116 +1,155 @@
-// Field by field comparison of parameters.
+// The list of a kind's parameters, its function `fields`: the only source of comparison, hashes and refusals of
+// updates.
+//
+//     template <class Visitor>
+//     constexpr void fields(const FreeParams& free, Visitor& visit);
+//
+// The function calls, for each member:
+// - `visit.field(name, member<&Params::name>, rule)`: the member is compared under this name,
+// - `visit.unchosen(member<&Params::name>)`: CUDA chooses the member, and comparison ignores it,
+// - `visit.ignored(member<&Params::name>...)`: other fields tell the members, or CUDA does not get them,
+// - `visit.part(Part(), member<&Params::name>...)`: the class `Part` compares and hashes the members itself.
+//
+// A field also takes a function of the parameters instead of a `member`. Each member needs one call: a static_assert in
+// node_params.cpp counts them.
 #pragma once
 
 #include <cudag/diff.hpp>
 
-#include <fmt/format.h>
-
 #include <cuda_runtime_api.h>
 
-#include <string>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace cudag::detail {
 
-/// A field with different values in two nodes.
-struct FieldDifference {
-    DifferenceKind kind;
-    std::string field;
-    std::string before;
-    std::string after;
-    bool needs_instantiate;
+/// The least operation that gives a field of an exec's node another value.
+enum class ChangedBy : std::uint8_t {
+    node_update,  ///< an update of the node
+    graph_update, ///< an update of the whole graph
+    instantiate,  ///< a new instance: CUDA fixes the field at instantiation
+    new_node,     ///< a new node
 };
 
-/// The correspondence of conditions between two graphs; here, conditions with equal numbers correspond.
-class SameConditions {
-  public:
-    virtual ~SameConditions() = default;
-    [[nodiscard]] virtual bool same(cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) const {
-        return before == after;
-    }
-    /// Whether CUDA must accept `after` as an update of `before`.
-    [[nodiscard]] virtual bool for_update() const noexcept { return false; }
-    /// Whether initial values count; whole updates accept different ones.
-    [[nodiscard]] virtual bool compares_initial() const noexcept { return !for_update(); }
-    /// A condition's name and its initial value: "1", or "none".
-    [[nodiscard]] virtual std::string name_before(cudaGraphConditionalHandle handle) const { return name(handle); }
-    [[nodiscard]] virtual std::string name_after(cudaGraphConditionalHandle handle) const { return name(handle); }
-    [[nodiscard]] virtual std::string initial_before(cudaGraphConditionalHandle) const { return "none"; }
-    [[nodiscard]] virtual std::string initial_after(cudaGraphConditionalHandle) const { return "none"; }
-
-  protected:
-    [[nodiscard]] static std::string name(cudaGraphConditionalHandle handle) {
-        return fmt::format("condition {}", handle);
-    }
+/// CUDA's rule for a field.
+struct FieldRule {
+    ChangedBy changed_by = ChangedBy::node_update;
+    /// The reason against another value, for users: a format of the current and the next value. Null: CUDA reports the
+    /// reason.
+    const char* refusal = nullptr;
+    DifferenceKind kind = DifferenceKind::parameter;
 };
 
-template <class T>
-[[nodiscard]] bool same_value(const T& a, const T& b) {
-    return a == b;
-}
-[[nodiscard]] inline bool same_value(const dim3& a, const dim3& b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-[[nodiscard]] inline bool same_value(const cudaPos& a, const cudaPos& b) {
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-[[nodiscard]] inline bool same_value(const cudaExtent& a, const cudaExtent& b) {
-    return a.width == b.width && a.height == b.height && a.depth == b.depth;
+inline constexpr FieldRule changeable{};
+/// The rule of a field fixed at instantiation.
+[[nodiscard]] constexpr FieldRule fixed(const char* refusal = nullptr) noexcept {
+    return {ChangedBy::instantiate, refusal};
 }
 
-template <class T>
-[[nodiscard]] std::string value_text(const T& value) {
-    return fmt::format("{}", value);
-}
-[[nodiscard]] inline std::string value_text(const dim3& value) {
-    return fmt::format("({}, {}, {})", value.x, value.y, value.z);
-}
-[[nodiscard]] inline std::string value_text(const cudaPos& value) {
-    return fmt::format("({}, {}, {})", value.x, value.y, value.z);
-}
-[[nodiscard]] inline std::string value_text(const cudaExtent& value) {
-    return fmt::format("{} x {} x {}", value.width, value.height, value.depth);
+/// A selection of fields for a hash.
+enum class HashedFields : std::uint8_t {
+    changing,  ///< the fields in reach of a node's update
+    fixed,     ///< the others
+    structure, ///< the difference between execs in a cache: functions, and attributes fixed at instantiation
+};
+
+/// Reads one member of parameters, or a member of a member.
+template <auto... path>
+struct Member {
+    template <class Params>
+    constexpr const auto& operator()(const Params& params) const noexcept {
+        return (params.*....*path);
+    }
+};
+template <auto... path>
+inline constexpr Member<path...> member{};
+
+// The check for complete lists.
+
+struct AnyValue {
+    template <class T>
+    constexpr operator T() const noexcept; // NOLINT: converts implicitly, and is never defined
+};
+
+/// The number of members of an aggregate.
+template <class T, class... Values>
+constexpr std::size_t member_count() noexcept {
+    if constexpr (requires { T{std::declval<Values>()..., AnyValue()}; })
+        return member_count<T, Values..., AnyValue>();
+    else
+        return sizeof...(Values);
 }
 
-/// Compares the fields of two nodes' parameters, and records the differences, or only their existence.
-class Fields {
+/// A visitor for the check: counts the members with a call.
+template <class Params>
+class NamedMembers {
   public:
-    enum class Want { list, equality };
-    Fields(Want want, const SameConditions& conditions) : want_(want), conditions_(conditions) {}
+    constexpr explicit NamedMembers(const Params& params) noexcept : params_(params) {}
 
-    template <class T>
-    void field(const char* name, const T& before, const T& after, DifferenceKind kind = DifferenceKind::parameter,
-               bool needs_instantiate = false) {
-        if (!same_value(before, after))
-            differ([&] {
-                return FieldDifference{kind, name, value_text(before), value_text(after), needs_instantiate};
-            });
+    template <class Get>
+    constexpr void field(const char* /*name*/, const Get& get, const FieldRule& /*rule*/) noexcept {
+        note(get);
     }
-    void address(const char* name, const void* before, const void* after, bool needs_instantiate = false) {
-        field(name, before, after, DifferenceKind::parameter, needs_instantiate);
+    template <class Get>
+    constexpr void unchosen(const Get& get) noexcept {
+        note(get);
     }
-    /// Compares a field fixed by CUDA.
-    template <class T>
-    void fixed(const char* name, const T& before, const T& after) {
-        field(name, before, after, DifferenceKind::parameter, true);
+    template <class... Get>
+    constexpr void ignored(const Get&... get) noexcept {
+        (note(get), ...);
     }
-    /// Records the result of `make()`.
-    template <class Make>
-    void differ(const Make& make) {
-        equal_ = false;
-        if (want_ == Want::list) list_.push_back(make());
+    template <class Part, class... Get>
+    constexpr void part(const Part& /*part*/, const Get&... get) noexcept {
+        (note(get), ...);
     }
 
-    [[nodiscard]] const SameConditions& conditions() const noexcept { return conditions_; }
-    [[nodiscard]] bool equal() const noexcept { return equal_; }
-    [[nodiscard]] std::vector<FieldDifference>&& list() && noexcept { return std::move(list_); }
+    /// Whether each member has exactly one call.
+    [[nodiscard]] constexpr bool are_all() const noexcept { return !is_twice_ && named_.count == wanted_; }
 
   private:
-    Want want_;
-    const SameConditions& conditions_;
-    bool equal_ = true;
-    std::vector<FieldDifference> list_;
+    struct Places {
+        std::array<const void*, 64> list{};
+        std::size_t count = 0;
+
+        constexpr bool add(const void* place) noexcept {
+            for (std::size_t i = 0; i < count; ++i)
+                if (list[i] == place) return false;
+            list[count++] = place;
+            return true;
+        }
+    };
+
+    template <auto only>
+    constexpr void note(const Member<only>& get) noexcept {
+        is_twice_ = !named_.add(std::addressof(get(params_))) || is_twice_;
+    }
+    template <auto outer, auto inner>
+    constexpr void note(const Member<outer, inner>& get) noexcept {
+        const auto& whole = params_.*outer;
+        if (wholes_.add(std::addressof(whole))) wanted_ += member_count<std::decay_t<decltype(whole)>>() - 1;
+        is_twice_ = !named_.add(std::addressof(get(params_))) || is_twice_;
+    }
+    template <class Function>
+    constexpr void note(const Function& /*get*/) noexcept {}
+
+    const Params& params_;
+    Places named_;
+    Places wholes_; ///< members named part by part
+    std::size_t wanted_ = member_count<Params>();
+    bool is_twice_ = false;
 };
+
+/// Whether `fields` of these parameters has a call for each member.
+template <class Params>
+constexpr bool has_all_fields() noexcept {
+    constexpr Params params{};
+    NamedMembers<Params> named(params);
+    fields(params, named);
+    return named.are_all();
+}
 
 } // namespace cudag::detail

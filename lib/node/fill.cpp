@@ -1,8 +1,6 @@
 // Fills of memory.
 #include "fill.hpp"
 
-#include "fields.hpp"
-
 #include <fmt/format.h>
 
 namespace cudag::detail {
@@ -35,23 +33,6 @@ std::string problem_of(const SetParams& set) {
     return {};
 }
 
-std::string problem_in_exec(const SetParams& current, const SetParams& next) {
-    if (next.height != current.height)
-        return fmt::format("the memset has {} rows, the update {}; CUDA fixes their number when the graph is "
-                           "instantiated",
-                           current.height, next.height);
-    if (current.height == 1) return {};
-    const auto fixed = [](const char* what, std::size_t is, std::size_t wanted) {
-        return fmt::format("the {} of the 2D memset is {}, the update's {}; CUDA updates address and value only", what,
-                           is, wanted);
-    };
-    if (next.element_bytes != current.element_bytes)
-        return fixed("element size", current.element_bytes, next.element_bytes);
-    if (next.size != current.size) return fixed("width", current.size, next.size);
-    if (next.pitch != current.pitch) return fixed("pitch", current.pitch, next.pitch);
-    return {};
-}
-
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set) {
     const cudaMemsetParams native = runtime_params(set);
     return {cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &native), "cudaGraphAddMemsetNode"};
@@ -69,17 +50,6 @@ SetParams read_set(cudaGraphNode_t node) {
     cudaMemsetParams native{};
     checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
     return {native.dst, native.width, native.elementSize, native.value, native.height, native.pitch, 1};
-}
-
-void compare(const SetParams& before, const SetParams& after, Fields& fields) {
-    fields.address("destination", before.destination, after.destination);
-    const bool fixed = before.height != 1; // then CUDA updates address and value only
-    const DifferenceKind kind = DifferenceKind::parameter;
-    fields.fixed("rows", before.height, after.height);
-    fields.field("elements", before.size, after.size, kind, fixed);
-    if (fixed) fields.fixed("pitch", before.pitch, after.pitch);
-    fields.field("bytes of an element", before.element_bytes, after.element_bytes, kind, fixed);
-    fields.field("value", before.value, after.value);
 }
 
 std::string title(const SetParams& set) {

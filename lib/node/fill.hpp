@@ -1,6 +1,7 @@
 // Fills of memory.
 #pragma once
 
+#include "fields.hpp"
 #include "native_result.hpp"
 #include "used_range.hpp"
 
@@ -10,19 +11,34 @@
 
 namespace cudag::detail {
 
-class Fields;
-
 /// The problem if the range is empty or null, or its pitch is too small or no multiple of an element; empty if there is
 /// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);
-/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or reports the reason.
-[[nodiscard]] std::string problem_in_exec(const SetParams& current, const SetParams& next);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const SetParams& set);
 [[nodiscard]] SetParams read_set(cudaGraphNode_t node);
 
-void compare(const SetParams& before, const SetParams& after, Fields& fields);
+/// CUDA updates only address and value of a fill of several rows.
+template <class Visitor>
+constexpr void fields(const SetParams& set, Visitor& visit) {
+    const auto unless_2d = [&set](const char* refusal) { return set.height == 1 ? changeable : fixed(refusal); };
+    visit.field("destination", member<&SetParams::destination>, changeable);
+    visit.field("rows", member<&SetParams::height>,
+                fixed("the memset has {} rows, the update {}; CUDA fixes their number when the graph is instantiated"));
+    visit.field("elements", member<&SetParams::size>,
+                unless_2d("the width of the 2D memset is {}, the update's {}; CUDA updates address and value only"));
+    if (set.height == 1)
+        visit.ignored(member<&SetParams::pitch>);
+    else
+        visit.field("pitch", member<&SetParams::pitch>,
+                    fixed("the pitch of the 2D memset is {}, the update's {}; CUDA updates address and value only"));
+    visit.field(
+        "bytes of an element", member<&SetParams::element_bytes>,
+        unless_2d("the element size of the 2D memset is {}, the update's {}; CUDA updates address and value only"));
+    visit.field("value", member<&SetParams::value>, changeable);
+    visit.ignored(member<&SetParams::parts>); // for texts
+}
 [[nodiscard]] std::string title(const SetParams& set);
 
 template <class Use>

@@ -1,8 +1,6 @@
 // Calls of host functions.
 #include "host.hpp"
 
-#include "fields.hpp"
-
 namespace cudag::detail {
 
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaHostNodeParams& host) {
@@ -19,11 +17,6 @@ cudaHostNodeParams read_host(cudaGraphNode_t node) {
     cudaHostNodeParams native{};
     checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
     return native;
-}
-
-void compare(const cudaHostNodeParams& before, const cudaHostNodeParams& after, Fields& fields) {
-    fields.address("function", reinterpret_cast<const void*>(before.fn), reinterpret_cast<const void*>(after.fn));
-    fields.address("callable", before.userData, after.userData);
 }
 
 } // namespace cudag::detail

@@ -1,18 +1,21 @@
 // Calls of host functions.
 #pragma once
 
+#include "fields.hpp"
 #include "native_result.hpp"
 
 #include <cuda_runtime_api.h>
 
 namespace cudag::detail {
 
-class Fields;
-
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaHostNodeParams& host);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const cudaHostNodeParams& host);
 [[nodiscard]] cudaHostNodeParams read_host(cudaGraphNode_t node);
 
-void compare(const cudaHostNodeParams& before, const cudaHostNodeParams& after, Fields& fields);
+template <class Visitor>
+constexpr void fields(const cudaHostNodeParams&, Visitor& visit) {
+    visit.field("function", member<&cudaHostNodeParams::fn>, changeable);
+    visit.field("callable", member<&cudaHostNodeParams::userData>, changeable);
+}
 
 } // namespace cudag::detail

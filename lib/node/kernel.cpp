@@ -1,15 +1,16 @@
 // Launches of kernels.
 #include "kernel.hpp"
 
+#include "comparison.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/kernel_name.hpp"
-#include "fields.hpp"
 #include "kernel_attributes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <new>
@@ -122,25 +123,25 @@ ParameterType type_by_name(const KernelParams& kernel, std::uint32_t index) {
 /// Compares one argument; `name_type()` supplies its type if the arguments do not.
 template <class NameType>
 void compare_argument(std::uint32_t index, ArgumentBytes before, ArgumentBytes after, bool is_any_condition,
-                      Fields& fields, const NameType& name_type) {
+                      Differences& found, const NameType& name_type) {
     const auto note = [&](std::string&& old_text, std::string&& new_text) {
         return FieldDifference{DifferenceKind::parameter, fmt::format("argument {}", index), std::move(old_text),
-                               std::move(new_text), false};
+                               std::move(new_text), ChangedBy::node_update};
     };
     if (!is_any_condition) {
         if (before == after) return;
-        fields.differ([&] {
+        found.add([&] {
             if (before.parameter.type == ParameterType::object)
                 before.parameter.type = after.parameter.type = name_type();
             return note(argument_text(before), argument_text(after));
         });
         return;
     }
-    const SameConditions& conditions = fields.conditions();
+    const SameConditions& conditions = found.conditions();
     const auto old_handle = value_at<cudaGraphConditionalHandle>(before.data);
     const auto new_handle = value_at<cudaGraphConditionalHandle>(after.data);
     if (!conditions.same(old_handle, new_handle))
-        fields.differ([&] { return note(conditions.name_before(old_handle), conditions.name_after(new_handle)); });
+        found.add([&] { return note(conditions.name_before(old_handle), conditions.name_after(new_handle)); });
 }
 
 /// Copies a block of values, which is small: a call of memcpy would cost more than the copy.
@@ -154,6 +155,12 @@ void copy_few(const std::byte* from, std::byte* to, std::size_t bytes) noexcept 
 
 std::span<const Parameter> all_parameters(const KernelSignature& signature) noexcept {
     return {signature.parameters, signature.count};
+}
+
+/// An update of a whole graph changes some attributes, an update of a node none.
+FieldRule rule_of(const LaunchAttribute& attribute) noexcept {
+    return {attribute.rules.needs_instantiate ? ChangedBy::instantiate : ChangedBy::graph_update, nullptr,
+            DifferenceKind::attribute};
 }
 
 } // namespace
@@ -236,25 +243,41 @@ void assign(KernelParams& copy, const KernelParams& from) noexcept {
     std::memcpy(values, from.values, from.signature->bytes);
 }
 
-void compare(const KernelParams& before, const KernelParams& after, Fields& fields) {
+void AttributeFields::compare(const KernelParams& before, const KernelParams& after, Differences& found) {
+    const auto is_plain = [](const KernelParams& kernel) {
+        return kernel.attributes == nullptr && kernel.unread == nullptr;
+    };
+    if (is_plain(before) && is_plain(after)) [[likely]]
+        return;
     const LaunchConfig old_config = full_config(before);
     const LaunchConfig new_config = full_config(after);
-    if (before.function != after.function)
-        fields.differ([&] {
-            return FieldDifference{DifferenceKind::function, "kernel", kernel_name(before.function),
-                                   kernel_name(after.function), false};
-        });
-    fields.field("grid", old_config.grid, new_config.grid);
-    fields.field("block", old_config.block, new_config.block);
-    fields.field("shared_bytes", old_config.shared_bytes, new_config.shared_bytes);
-    if (has_attributes(old_config) || has_attributes(new_config))
-        for (const LaunchAttribute& attribute : launch_attributes())
-            fields.field(attribute.name, attribute.text(old_config), attribute.text(new_config),
-                         DifferenceKind::attribute, attribute.rules.needs_instantiate);
+    if (!has_attributes(old_config) && !has_attributes(new_config)) return;
+    for (const LaunchAttribute& attribute : launch_attributes())
+        found.compare(attribute.name, attribute.text(old_config), attribute.text(new_config), rule_of(attribute));
+}
+
+std::string AttributeFields::refusal(const KernelParams& current, const KernelParams& next) {
+    if (current.function == next.function) [[likely]]
+        return {};
+    const std::string ignored = silently_ignored(current, next);
+    return ignored.empty() ? ignored : ignored + "; an Exec keeps its own: instantiate the graph";
+}
+
+void AttributeFields::add_given(Hash& hash, const KernelParams& kernel, HashedFields which) {
+    const ChangedBy least = which == HashedFields::structure ? ChangedBy::instantiate : ChangedBy::graph_update;
+    const LaunchConfig config = full_config(kernel);
+    for (const LaunchAttribute& attribute : launch_attributes()) {
+        if (rule_of(attribute).changed_by < least || !attribute.is_given(config)) continue;
+        hash.add(attribute.id);
+        hash.add(std::hash<std::string>()(attribute.text(config)));
+    }
+}
+
+void ArgumentFields::compare(const KernelParams& before, const KernelParams& after, Differences& found) {
     const KernelSignature& signature = *before.signature;
     if (!same_layout(signature, *after.signature)) {
-        fields.field("number of arguments", signature.count, after.signature->count);
-        fields.field("bytes of arguments", signature.bytes, after.signature->bytes);
+        found.compare("number of arguments", signature.count, after.signature->count, changeable);
+        found.compare("bytes of arguments", signature.bytes, after.signature->bytes, changeable);
         return;
     }
     for (std::uint32_t i = 0; i < signature.count; ++i) {
@@ -265,15 +288,8 @@ void compare(const KernelParams& before, const KernelParams& after, Fields& fiel
             is_condition(signature.parameters[i]) || is_condition(after.signature->parameters[i]);
         const ArgumentBytes old_value{before.values + parameter.offset, parameter};
         const ArgumentBytes new_value{after.values + parameter.offset, parameter};
-        compare_argument(i, old_value, new_value, is_any_condition, fields, [&] { return type_by_name(before, i); });
+        compare_argument(i, old_value, new_value, is_any_condition, found, [&] { return type_by_name(before, i); });
     }
-}
-
-std::string problem_in_exec(const KernelParams& current, const KernelParams& next) {
-    if (current.function == next.function) [[likely]]
-        return {};
-    const std::string ignored = silently_ignored(current, next);
-    return ignored.empty() ? ignored : ignored + "; an Exec keeps its own: instantiate the graph";
 }
 
 std::string title(const KernelParams& kernel) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "cuda/driver.hpp"
+#include "fields.hpp"
+#include "lists/hash.hpp"
 #include "native_result.hpp"
 #include "used_range.hpp"
 
@@ -23,7 +25,7 @@
 
 namespace cudag::detail {
 
-class Fields;
+class Differences;
 
 /// The parameters of a kernel node. `values` holds the arguments in the layout of `signature`.
 struct alignas(std::max_align_t) KernelParams {
@@ -98,9 +100,44 @@ void copy_trailing(const KernelParams& from, KernelParams& copy, std::byte* plac
 /// Assigns parameters of the same node: updates keep the attributes.
 void assign(KernelParams& copy, const KernelParams& from) noexcept;
 
-void compare(const KernelParams& before, const KernelParams& after, Fields& fields);
-/// The reason why an exec's node cannot get another kernel; empty if it can.
-[[nodiscard]] std::string problem_in_exec(const KernelParams& current, const KernelParams& next);
+/// The attributes of a kernel, by the table of launch attributes.
+struct AttributeFields {
+    static void compare(const KernelParams& before, const KernelParams& after, Differences& found);
+    /// The reason why an exec's node cannot get another kernel; empty if it can.
+    [[nodiscard]] static std::string refusal(const KernelParams& current, const KernelParams& next);
+    static void add_to(Hash& hash, const KernelParams& kernel, HashedFields which) {
+        if (which == HashedFields::changing || (kernel.attributes == nullptr && kernel.unread == nullptr)) return;
+        add_given(hash, kernel, which);
+    }
+
+  private:
+    static void add_given(Hash& hash, const KernelParams& kernel, HashedFields which);
+};
+
+/// The arguments of a kernel, by its signature.
+struct ArgumentFields {
+    static void compare(const KernelParams& before, const KernelParams& after, Differences& found);
+    static void add_to(Hash& hash, const KernelParams& kernel, HashedFields which) noexcept {
+        if (which != HashedFields::changing) return;
+        for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
+            const Parameter& parameter = kernel.signature->parameters[i];
+            hash.add_bytes(kernel.values + parameter.offset, parameter.size); // separately: there are gaps between them
+        }
+    }
+};
+
+template <class Visitor>
+constexpr void fields(const KernelParams&, Visitor& visit) {
+    visit.field("kernel", member<&KernelParams::function>,
+                FieldRule{ChangedBy::node_update, nullptr, DifferenceKind::function});
+    visit.field("grid", member<&KernelParams::shape, &LaunchShape::grid>, changeable);
+    visit.field("block", member<&KernelParams::shape, &LaunchShape::block>, changeable);
+    visit.field("shared_bytes", member<&KernelParams::shape, &LaunchShape::shared_bytes>, changeable);
+    visit.part(AttributeFields(), member<&KernelParams::attributes>, member<&KernelParams::unread>);
+    visit.part(ArgumentFields(), member<&KernelParams::signature>, member<&KernelParams::values>);
+    visit.ignored(member<&KernelParams::symbol>, member<&KernelParams::kernel>); // told by the function
+    visit.ignored(member<&KernelParams::context>);                               // updates keep it
+}
 /// "scale <<<(1, 1, 1), (256, 1, 1)>>>", and its attributes.
 [[nodiscard]] std::string title(const KernelParams& kernel);
 

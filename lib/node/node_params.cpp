@@ -1,6 +1,7 @@
 // The parameters of nodes of any kind.
 #include "node_params.hpp"
 
+#include "comparison.hpp"
 #include "launch_check.hpp"
 
 #include <string_view>
@@ -16,16 +17,43 @@ std::string_view operands_of(const NodeParams& params) {
     return std::holds_alternative<const cudaMemcpy3DParms*>(params) ? "regions" : "unknown";
 }
 
-void compare_params(const NodeParams& before, const NodeParams& after, Fields& fields) {
+template <class... Block>
+constexpr bool have_all_fields(const std::variant<std::monostate, const Block*...>* /*kinds*/) noexcept {
+    const auto check = []<class Params>(const Params* /*kind*/) {
+        static_assert(has_all_fields<Params>(), "a member of these parameters has no call, or two, in `fields`");
+        return true;
+    };
+    return (check(static_cast<const Block*>(nullptr)) && ...);
+}
+static_assert(have_all_fields(static_cast<const NodeParams*>(nullptr)));
+static_assert(has_all_fields<SemaphoreOperation>());
+
+void compare_params(const NodeParams& before, const NodeParams& after, Differences& found) {
     const auto compare_blocks = [&](const auto& block) {
         if constexpr (!is_none<decltype(block)>) {
-            if (const auto* other = std::get_if<std::decay_t<decltype(block)>>(&after))
-                compare(*block, **other, fields);
-            else
-                fields.fixed("operands", operands_of(before), operands_of(after));
+            if (const auto* other = std::get_if<std::decay_t<decltype(block)>>(&after)) {
+                Comparison visit(*block, **other, found);
+                fields(*block, visit);
+            } else {
+                found.compare("operands", operands_of(before), operands_of(after), fixed());
+            }
         }
     };
     std::visit(compare_blocks, before);
+}
+
+/// The reason against a change that needs `least`, or more. Both have the same kind.
+std::string first_refusal(const NodeParams& current, const NodeParams& next, ChangedBy least) {
+    const auto refusal = [&](const auto& block) -> std::string {
+        if constexpr (is_none<decltype(block)>) {
+            return {};
+        } else {
+            FirstRefusal visit(*block, *std::get<std::decay_t<decltype(block)>>(next), least);
+            fields(*block, visit);
+            return std::move(visit).reason();
+        }
+    };
+    return std::visit(refusal, current);
 }
 
 } // namespace
@@ -59,24 +87,12 @@ std::string problem_in_update(const NodeParams& current, const NodeParams& next)
         return std::holds_alternative<const CopyParams*>(current)
                    ? "the node copies a range, the update gives regions; make the node with memcpy2d or memcpy3d"
                    : "the node copies regions, the update gives ranges; make the node with memcpy";
-    const auto problem = [&next](const auto& block) -> std::string {
-        if constexpr (requires { problem_in_update(*block, *block); })
-            return problem_in_update(*block, *std::get<std::decay_t<decltype(block)>>(next));
-        else
-            return {};
-    };
-    return std::visit(problem, current);
+    return first_refusal(current, next, ChangedBy::new_node);
 }
 
 std::string problem_in_exec(const NodeParams& current, const NodeParams& next) {
     if (current.index() != next.index()) return only_1d_in_exec; // two descriptions of copies
-    const auto problem = [&next](const auto& block) -> std::string {
-        if constexpr (requires { problem_in_exec(*block, *block); })
-            return problem_in_exec(*block, *std::get<std::decay_t<decltype(block)>>(next));
-        else
-            return {};
-    };
-    return std::visit(problem, current);
+    return first_refusal(current, next, ChangedBy::instantiate);
 }
 
 const char* why_not_in_body(const NodeParams& params) {
@@ -91,16 +107,16 @@ const char* why_not_in_body(const NodeParams& params) {
 
 std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
                                          const SameConditions& conditions) {
-    Fields fields(Fields::Want::list, conditions);
-    compare_params(before, after, fields);
-    return std::move(fields).list();
+    Differences found(Differences::Want::list, conditions);
+    compare_params(before, after, found);
+    return std::move(found).list();
 }
 
 bool same_params(const NodeParams& before, const NodeParams& after, const SameConditions& conditions) {
     if (before.index() != after.index()) return false;
-    Fields fields(Fields::Want::equality, conditions);
-    compare_params(before, after, fields);
-    return fields.equal();
+    Differences found(Differences::Want::equality, conditions);
+    compare_params(before, after, found);
+    return found.equal();
 }
 
 std::string title(const NodeParams& params) {

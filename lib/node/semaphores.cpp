@@ -1,7 +1,7 @@
 // Nodes that signal external semaphores, or wait for them.
 #include "semaphores.hpp"
 
-#include "fields.hpp"
+#include "comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -59,11 +59,6 @@ std::string problem_of(const SemaphoreParams& semaphores) {
     return {};
 }
 
-std::string problem_in_update(const SemaphoreParams& current, const SemaphoreParams& next) {
-    if (next.count == current.count) return {};
-    return fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number", current.count, next.count);
-}
-
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores) {
     if (semaphores.signals)
         return {cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, Signals(semaphores.list()).get()),
@@ -115,11 +110,18 @@ void assign(SemaphoreParams& copy, const SemaphoreParams& from) noexcept {
     std::copy_n(from.operations, copy.count, copy.operations);
 }
 
-void compare(const SemaphoreParams& before, const SemaphoreParams& after, Fields& fields) {
-    fields.fixed("number of semaphores", before.count, after.count);
+void OperationFields::compare(const SemaphoreParams& before, const SemaphoreParams& after, Differences& found) {
     for (std::uint32_t i = 0; i < std::min(before.count, after.count); ++i) {
-        fields.address("semaphore", before.operations[i].semaphore, after.operations[i].semaphore);
-        fields.field("value", before.operations[i].value, after.operations[i].value);
+        Comparison visit(before.operations[i], after.operations[i], found);
+        fields(before.operations[i], visit);
+    }
+}
+
+void OperationFields::add_to(Hash& hash, const SemaphoreParams& semaphores, HashedFields which) noexcept {
+    if (which != HashedFields::changing) return;
+    for (const SemaphoreOperation& operation : semaphores.list()) {
+        hash.add(static_cast<const void*>(operation.semaphore));
+        hash.add(operation.value);
     }
 }
 

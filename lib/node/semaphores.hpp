@@ -1,6 +1,8 @@
 // Nodes that signal external semaphores, or wait for them.
 #pragma once
 
+#include "fields.hpp"
+#include "lists/hash.hpp"
 #include "native_result.hpp"
 
 #include <cudag/detail/semaphore_operand.hpp>
@@ -15,7 +17,7 @@
 
 namespace cudag::detail {
 
-class Fields;
+class Differences;
 
 struct SemaphoreParams {
     bool signals; ///< false: the node waits
@@ -27,8 +29,6 @@ struct SemaphoreParams {
 
 /// The problem if there are no operations, or a semaphore is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const SemaphoreParams& semaphores);
-/// The reason why no update can change a node from `current` to `next`; empty if it can.
-[[nodiscard]] std::string problem_in_update(const SemaphoreParams& current, const SemaphoreParams& next);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const SemaphoreParams& semaphores);
@@ -40,6 +40,24 @@ void copy_trailing(const SemaphoreParams& from, SemaphoreParams& copy, std::byte
 /// Assigns operations of the same node: updates keep their number.
 void assign(SemaphoreParams& copy, const SemaphoreParams& from) noexcept;
 
-void compare(const SemaphoreParams& before, const SemaphoreParams& after, Fields& fields);
+template <class Visitor>
+constexpr void fields(const SemaphoreOperation&, Visitor& visit) {
+    visit.field("semaphore", member<&SemaphoreOperation::semaphore>, changeable);
+    visit.field("value", member<&SemaphoreOperation::value>, changeable);
+}
+
+/// The operations of a node, one by one.
+struct OperationFields {
+    static void compare(const SemaphoreParams& before, const SemaphoreParams& after, Differences& found);
+    static void add_to(Hash& hash, const SemaphoreParams& semaphores, HashedFields which) noexcept;
+};
+
+template <class Visitor>
+constexpr void fields(const SemaphoreParams&, Visitor& visit) {
+    visit.field("number of semaphores", member<&SemaphoreParams::count>,
+                FieldRule{ChangedBy::new_node, "the node has {} semaphores, the update {}; CUDA fixes the number"});
+    visit.part(OperationFields(), member<&SemaphoreParams::operations>);
+    visit.ignored(member<&SemaphoreParams::signals>); // told by the node's kind
+}
 
 } // namespace cudag::detail

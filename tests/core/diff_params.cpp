@@ -35,7 +35,7 @@ std::vector<std::string> differences(const Params& before, const Params& after) 
     for (const FieldDifference& field : diff_params(one, other, {})) {
         CHECK(field.kind == DifferenceKind::parameter);
         CHECK(field.before != field.after);
-        names.push_back(field.field + (field.needs_instantiate ? "!" : ""));
+        names.push_back(field.field + (field.needs_instantiate() ? "!" : ""));
     }
     CHECK(same_params(one, other) == names.empty());
     return names;
@@ -128,7 +128,7 @@ TEST_CASE("a copy of ranges differs from one of regions in its operands", "[node
         CHECK_FALSE(same_params(before, after));
         const std::vector<FieldDifference> fields = diff_params(before, after, {});
         REQUIRE(fields.size() == 1);
-        CHECK(fields[0].needs_instantiate);
+        CHECK(fields[0].needs_instantiate());
         return fields[0].field + ": " + fields[0].before + " -> " + fields[0].after;
     };
     CHECK(difference(&ranges, &regions) == "operands: ranges -> regions");
@@ -188,7 +188,7 @@ TEST_CASE("conditionals differ in what they are, and by themselves not in their 
         const std::vector<FieldDifference> fields = diff_params(&before, &after, {});
         CHECK(same_params(&before, &after) == fields.empty());
         for (const FieldDifference& field : fields)
-            CHECK((field.kind == DifferenceKind::node_kind && field.needs_instantiate));
+            CHECK((field.kind == DifferenceKind::node_kind && field.needs_instantiate()));
         return fields.empty() ? std::string() : fields.front().field;
     };
     CHECK(changed(before).empty());

@@ -1,6 +1,6 @@
 // The parameters of kernel nodes: arguments, signatures, copies, and what the driver is given of them.
 #include "kernels.hpp"
-#include "node/fields.hpp"
+#include "node/differences.hpp"
 #include "node/function.hpp"
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"

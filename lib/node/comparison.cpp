@@ -1,0 +1,51 @@
+// Texts of compared parameters.
+#include "comparison.hpp"
+
+#include "copy.hpp"
+#include "cuda/kernel_name.hpp"
+
+#include <fmt/format.h>
+
+namespace cudag::detail {
+
+std::string value_text(const void* address) {
+    return fmt::format("{}", address);
+}
+
+std::string value_text(std::int64_t number) {
+    return fmt::to_string(number);
+}
+
+std::string value_text(std::uint64_t number) {
+    return fmt::to_string(number);
+}
+
+std::string value_text(const dim3& size) {
+    return fmt::format("({}, {}, {})", size.x, size.y, size.z);
+}
+
+std::string value_text(const cudaPos& position) {
+    return fmt::format("({}, {}, {})", position.x, position.y, position.z);
+}
+
+std::string value_text(const cudaExtent& extent) {
+    return fmt::format("{} x {} x {}", extent.width, extent.height, extent.depth);
+}
+
+std::string value_text(CUfunction function) {
+    return kernel_name(function);
+}
+
+std::string value_text(cudaMemcpyKind kind) {
+    return std::string(direction(kind));
+}
+
+std::string value_text(ConditionalKind kind) {
+    return std::string(to_string(kind));
+}
+
+std::string refusal_text(const FieldRule& rule, const std::string& current, const std::string& next) {
+    return fmt::format(fmt::runtime(rule.refusal), current, next);
+}
+
+} // namespace cudag::detail
