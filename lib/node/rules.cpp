@@ -3,7 +3,6 @@
 
 #include "cuda/driver.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -80,9 +79,11 @@ constexpr Described made_as(NodeParams (*read)(Native, Memory&) = nullptr) {
 constexpr Described not_described = made_as<std::monostate>();
 
 constexpr KindRules row(NodeKind kind, std::string_view name, const char* shape, bool in_body, bool in_child,
-                        bool disabled, bool cloned, bool execs, DeviceLaunch launch, const Described& described) {
-    return {kind,          name, shape, in_body, in_child, disabled, cloned, execs, launch, described.alternatives,
-            described.read};
+                        bool disabled, bool cloned, bool execs, DeviceLaunch launch, Effects effects,
+                        const Described& described) {
+    return {
+        kind,          name, shape, in_body, in_child, disabled, cloned, execs, launch, effects, described.alternatives,
+        described.read};
 }
 
 constexpr bool yes = true;
@@ -90,25 +91,25 @@ constexpr bool no = false;
 
 // clang-format off
 constexpr std::array rules_of_kinds{
-    //                              name               shape     in a body, in a child, disabled, cloned, several execs, launched by kernels, described
-    row(NodeKind::kernel,           "kernel",           "box",     yes, yes, yes, yes, yes, DeviceLaunch::work,    made_as<const KernelParams*>()),
-    row(NodeKind::memcpy,           "memcpy",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    made_as<const CopyParams*, const cudaMemcpy3DParms*>(read_any_copy)),
-    row(NodeKind::memset,           "memset",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    read_by<read_fill>()),
-    row(NodeKind::host,             "host",             "hexagon", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_host_call>()),
-    row(NodeKind::child,            "child",            "ellipse", yes, yes, no,  yes, yes, DeviceLaunch::allowed, not_described),
-    row(NodeKind::empty,            "empty",            "diamond", yes, yes, no,  yes, yes, DeviceLaunch::refused, not_described),
-    row(NodeKind::wait_event,       "wait_event",       "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_event_of<false>>()),
-    row(NodeKind::record_event,     "record_event",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_event_of<true>>()),
-    row(NodeKind::signal_semaphore, "signal_semaphore", "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_semaphores_of<true>>()),
-    row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_semaphores_of<false>>()),
-    row(NodeKind::alloc,            "alloc",            "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, read_by<read_allocation>()),
-    row(NodeKind::free,             "free",             "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, read_by<read_freed>()),
-    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, not_described),
-    row(NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, made_as<const ConditionalParams*, std::monostate>()),
+    //                              name               shape     in a body, in a child, disabled, cloned, several execs, launched by kernels, effects, described
+    row(NodeKind::kernel,           "kernel",           "box",     yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::arguments,  made_as<const KernelParams*>()),
+    row(NodeKind::memcpy,           "memcpy",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   made_as<const CopyParams*, const cudaMemcpy3DParms*>(read_any_copy)),
+    row(NodeKind::memset,           "memset",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   read_by<read_fill>()),
+    row(NodeKind::host,             "host",             "hexagon", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::undeclared, read_by<read_host_call>()),
+    row(NodeKind::child,            "child",            "ellipse", yes, yes, no,  yes, yes, DeviceLaunch::allowed, Effects::inside,     not_described),
+    row(NodeKind::empty,            "empty",            "diamond", yes, yes, no,  yes, yes, DeviceLaunch::refused, Effects::nothing,    not_described),
+    row(NodeKind::wait_event,       "wait_event",       "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<false>>()),
+    row(NodeKind::record_event,     "record_event",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<true>>()),
+    row(NodeKind::signal_semaphore, "signal_semaphore", "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<true>>()),
+    row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<false>>()),
+    row(NodeKind::alloc,            "alloc",            "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_allocation>()),
+    row(NodeKind::free,             "free",             "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_freed>()),
+    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    not_described),
+    row(NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, Effects::condition,  made_as<const ConditionalParams*, std::monostate>()),
 };
 
 /// The row of unknown kinds: CUDA decides about their uses, as far as that is harmless.
-constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, not_described);
+constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, Effects::undeclared, not_described);
 // clang-format on
 
 /// Whether a value has an enumerator: compilers print a value without one as a cast.
@@ -121,10 +122,10 @@ template <unsigned... value>
 constexpr std::size_t enumerators(std::integer_sequence<unsigned, value...>) {
     return (std::size_t{has_enumerator<static_cast<NodeKind>(value)>()} + ...);
 }
-constexpr bool are_rows_ascending() {
-    for (std::size_t i = 1; i < rules_of_kinds.size(); ++i)
-        if (rules_of_kinds[i].kind <= rules_of_kinds[i - 1].kind) return false;
-    return static_cast<unsigned>(rules_of_kinds.back().kind) < most_kinds;
+constexpr bool are_rows_in_order() {
+    for (std::size_t i = 0; i < rules_of_kinds.size(); ++i)
+        if (static_cast<std::size_t>(rules_of_kinds[i].kind) != i) return false;
+    return rules_of_kinds.size() < most_kinds;
 }
 constexpr unsigned described_alternatives() {
     unsigned all = 0;
@@ -133,7 +134,7 @@ constexpr unsigned described_alternatives() {
     return all;
 }
 
-static_assert(are_rows_ascending(), "each kind has one row, in the order of their values");
+static_assert(are_rows_in_order(), "the row of a kind is not at its value");
 static_assert(enumerators(std::make_integer_sequence<unsigned, most_kinds>()) == rules_of_kinds.size(),
               "an enumerator of NodeKind has no row");
 static_assert(described_alternatives() == (1U << std::variant_size_v<NodeParams>)-1,
@@ -143,8 +144,8 @@ static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYP
 } // namespace
 
 const KindRules& rules_of(NodeKind kind) noexcept {
-    const auto* const row = std::ranges::find(rules_of_kinds, kind, &KindRules::kind);
-    return row == rules_of_kinds.end() ? unknown : *row;
+    const auto row = static_cast<std::size_t>(kind);
+    return row < rules_of_kinds.size() ? rules_of_kinds[row] : unknown;
 }
 
 NodeKind kind_of(cudaGraphNode_t node) {

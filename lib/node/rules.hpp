@@ -14,6 +14,18 @@ namespace cudag::detail {
 /// The role of a node in a graph for device-side launch.
 enum class DeviceLaunch : std::uint8_t { refused, allowed, work };
 
+/// The effects of a node, as its kind tells them.
+enum class Effects : std::uint8_t {
+    nothing,    ///< no access to memory
+    operands,   ///< accesses to the operands in its parameters
+    arguments,  ///< accesses by a kernel: see why_untracked
+    inside,     ///< the effects of the nodes inside
+    condition,  ///< reads a condition, and runs its bodies
+    outside,    ///< orders work outside the graph
+    visible,    ///< accesses observed by work outside the graph
+    undeclared, ///< unknown ones, unless the node declares them
+};
+
 struct KindRules {
     NodeKind kind;
     std::string_view name;
@@ -24,7 +36,8 @@ struct KindRules {
     bool can_be_cloned;         ///< with its graph
     bool can_have_execs;        ///< several at a time
     DeviceLaunch device_launch; ///< at least one node must be `work`
-    unsigned alternatives;      ///< permitted alternatives of NodeParams, a bit for each
+    Effects effects;
+    unsigned alternatives; ///< permitted alternatives of NodeParams, a bit for each
     /// Reads the parameters of a node made without cudag into `memory`; null for kernels, which KernelReader reads, and
     /// for kinds whose parameters CUDA does not report. Throws GraphError.
     NodeParams (*read)(cudaGraphNode_t node, std::pmr::memory_resource& memory);

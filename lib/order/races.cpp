@@ -9,6 +9,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
+#include "node/rules.hpp"
 #include "tracking.hpp"
 
 #include <cudag/error.hpp>
@@ -107,9 +108,10 @@ void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use&
 
 /// Whether the memory accesses of a node other than a kernel are unknown, from both its kind and declarations.
 bool is_undeclared(const GraphState& graph, std::uint32_t index) {
-    const NodeKind kind = graph.records().nodes()[index].kind;
-    if (kind == NodeKind::empty || kind == NodeKind::child) return false;
-    if (kind != NodeKind::host && !std::holds_alternative<std::monostate>(graph.records().params(index))) return false;
+    const Effects effects = rules_of(graph.records().nodes()[index].kind).effects;
+    if (effects == Effects::nothing || effects == Effects::inside) return false;
+    if (effects != Effects::undeclared && !std::holds_alternative<std::monostate>(graph.records().params(index)))
+        return false;
     bool is_declared = false;
     for_each_declared(graph, index, [&](const ArgumentAccess&) { is_declared = true; });
     return !is_declared;

@@ -5,6 +5,7 @@
 #include "graph/in_force.hpp"
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"
+#include "node/rules.hpp"
 
 #include <fmt/format.h>
 
@@ -64,11 +65,6 @@ std::optional<Untracked> why_untracked_inside(const GraphState& graph, std::uint
     return std::nullopt;
 }
 
-bool orders_outside(NodeKind kind) noexcept {
-    return kind == NodeKind::record_event || kind == NodeKind::wait_event || kind == NodeKind::signal_semaphore ||
-           kind == NodeKind::wait_semaphore;
-}
-
 } // namespace
 
 bool declares_argument(const GraphState& graph, std::uint32_t index, MemoryArgument argument) {
@@ -87,7 +83,7 @@ std::string describe_untracked(MemoryArgument argument) {
 }
 
 bool keeps_place(const GraphState& graph, std::uint32_t index) {
-    if (orders_outside(graph.records().nodes()[index].kind)) return true;
+    if (rules_of(graph.records().nodes()[index].kind).effects == Effects::outside) return true;
     if (const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(index)))
         if (is_device_updatable(**kernel)) return true;
     return std::ranges::any_of(graph.nested_in(index), [](const auto& inner) {
@@ -100,31 +96,25 @@ bool keeps_place(const GraphState& graph, std::uint32_t index) {
 std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index) {
     const NodePlace place{&graph, index};
     const NodeParams& params = graph.records().params(index);
-    switch (graph.records().nodes()[index].kind) {
-    case NodeKind::kernel:
+    switch (rules_of(graph.records().nodes()[index].kind).effects) {
+    case Effects::arguments:
         if (const auto* kernel = std::get_if<const KernelParams*>(&params))
             return why_untracked_kernel(graph, index, **kernel);
         break;
-    case NodeKind::memcpy:
-    case NodeKind::memset:
+    case Effects::operands:
         if (!std::holds_alternative<std::monostate>(params)) return std::nullopt;
         break;
-    case NodeKind::child:
+    case Effects::inside:
         if (declared_by(graph, index).whole) return std::nullopt;
         return why_untracked_inside(graph, index);
-    case NodeKind::empty:
-    case NodeKind::alloc:
-    case NodeKind::free:
+    case Effects::nothing:
         return std::nullopt;
-    case NodeKind::conditional:
+    case Effects::condition:
         return Untracked{StayReason::condition, place};
-    case NodeKind::record_event:
-    case NodeKind::wait_event:
-    case NodeKind::signal_semaphore:
-    case NodeKind::wait_semaphore:
-    case NodeKind::batch_mem_op: // writes visible to others, and waits for their writes
+    case Effects::outside:
+    case Effects::visible:
         return Untracked{StayReason::outside, place};
-    case NodeKind::host:
+    case Effects::undeclared:
         break;
     }
     if (declared_by(graph, index).whole) return std::nullopt;
