@@ -7,6 +7,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/stream_status.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
 #include "lists/none.hpp"
@@ -54,9 +55,7 @@ bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
 /// refused later.
 void require_device(const GraphState& graph, cudaStream_t stream, const SourceLocation& where) {
     if (graph.tree().place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
-    cudaStreamCaptureStatus status{};
-    checked<GraphError>(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone) return; // a query of its device would break the capture
+    if (is_captured<GraphError>(stream)) return; // a query of its device would break the capture
     if (const int device = device_of(stream); device != graph.tree().device())
         refuse(fmt::format("the stream is of device {}, and {} is on device {}; all its nodes belong there", device,
                            describe_place(graph), graph.tree().device()),

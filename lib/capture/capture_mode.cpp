@@ -2,6 +2,7 @@
 #include <cudag/capture_mode.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/stream_status.hpp"
 
 namespace cudag {
 
@@ -30,9 +31,7 @@ const char* to_string(CaptureStatus status) noexcept {
 }
 
 CaptureStatus capture_status(StreamRef stream) {
-    cudaStreamCaptureStatus status{};
-    detail::checked(cudaStreamIsCapturing(stream.get(), &status), "cudaStreamIsCapturing");
-    return static_cast<CaptureStatus>(status);
+    return static_cast<CaptureStatus>(detail::capture_status_of(stream.get()));
 }
 
 ThreadCaptureMode::ThreadCaptureMode(CaptureMode mode) : previous_(static_cast<cudaStreamCaptureMode>(mode)) {

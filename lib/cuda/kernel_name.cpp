@@ -1,13 +1,9 @@
 // Kernel names, from CUDA, demangled.
 #include "kernel_name.hpp"
 
+#include "demangled.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
-
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 
 namespace cudag::detail {
 
@@ -21,11 +17,7 @@ struct Readable {
 
 /// Demangles a name, without the return type: messages combine the name with words for the parameters.
 Readable readable(const char* mangled) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
-                                                      std::free);
-    if (!text) return {mangled};
-    std::string name = text.get();
+    std::string name = demangled(mangled);
     if (const auto prefix = std::string("void "); name.starts_with(prefix)) name.erase(0, prefix.size());
     int depth = 0; // template arguments may contain parentheses
     for (std::size_t i = 0; i < name.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 #include "open_capture_record.hpp"
+#include "stream_status.hpp"
 #include "thread_state.hpp"
 
 #include <cudag/format.hpp>
@@ -18,19 +19,12 @@ namespace cudag::detail {
 
 namespace {
 
-bool is_captured(cudaStream_t stream, cudaStreamCaptureStatus wanted) {
-    cudaStreamCaptureStatus status{};
-    const cudaError_t asked = cudaStreamIsCapturing(stream, &status);
-    ignore(asked);
-    return asked == cudaSuccess && status == wanted;
-}
-
 bool is_legacy(cudaStream_t stream) {
     return stream == nullptr || stream == cudaStreamLegacy;
 }
 
 bool may_be_recorded(cudaStream_t stream) {
-    return !is_legacy(stream) && !is_captured(stream, cudaStreamCaptureStatusNone);
+    return !is_legacy(stream) && find_capture_status(stream) != cudaStreamCaptureStatusNone;
 }
 
 bool is_thread_relaxed() {
@@ -63,7 +57,8 @@ OpenCaptureRecord* passed_capture(cudaStream_t stream) {
     if (std::ranges::any_of(records, [&](const auto& record) { return record->stream == stream; })) return nullptr;
     if (may_be_recorded(stream)) return nullptr;
     const auto running = std::find_if(records.rbegin(), records.rend(), [](const auto& record) {
-        return is_captured(record->stream, cudaStreamCaptureStatusActive); // not if it was broken, or ended elsewhere
+        // not if it was broken, or ended elsewhere
+        return find_capture_status(record->stream) == cudaStreamCaptureStatusActive;
     });
     if (running == records.rend() || is_thread_relaxed()) return nullptr;
     if (is_legacy(stream) && (*running)->allows_legacy_stream) return nullptr;

@@ -2,6 +2,7 @@
 #include <cudag/tune.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/stream_status.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -58,9 +59,7 @@ void check_options(const TuneOptions& options) {
 }
 
 void check_stream(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone)
+    if (is_captured(stream))
         refuse<CaptureError>("tune: the stream is being captured, where nothing runs that could be timed; end the "
                              "capture first, or give another stream",
                              {}, cudaErrorStreamCaptureUnsupported);

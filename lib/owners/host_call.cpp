@@ -2,6 +2,7 @@
 #include "host_call.hpp"
 
 #include "cuda/failure.hpp"
+#include "cuda/stream_status.hpp"
 
 #include <cudag/detail/stream_mark.hpp>
 
@@ -248,9 +249,7 @@ void rethrow_host_failures(const std::shared_ptr<HostClaim>& claim) {
 }
 
 StreamKey launch_target(cudaStream_t stream) {
-    auto capture = cudaStreamCaptureStatusNone;
-    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-    if (capture != cudaStreamCaptureStatusNone) return {stream}; // a query of the id would break it
+    if (is_captured(stream)) return {stream}; // a query of the id would break it
     unsigned long long id = 0;
     checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     return {stream, id};

@@ -1,4 +1,6 @@
 // The text of a HostError.
+#include "cuda/demangled.hpp"
+
 #include <cudag/host_error.hpp>
 
 #include <fmt/format.h>
@@ -6,7 +8,6 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace cudag {
@@ -16,11 +17,7 @@ namespace {
 /// The type of the handled exception, in C++ syntax.
 std::string current_type() {
     const std::type_info* type = abi::__cxa_current_exception_type();
-    if (type == nullptr) return "an exception";
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status),
-                                                      std::free);
-    return name ? name.get() : type->name();
+    return type == nullptr ? "an exception" : detail::demangled(type->name());
 }
 
 /// A description: `host "check" at a.cpp:12 threw std::runtime_error: too cold`

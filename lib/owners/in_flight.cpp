@@ -6,6 +6,7 @@
 #include "cuda/handles.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/progress.hpp"
+#include "cuda/stream_status.hpp"
 #include "stream_clock.hpp"
 
 #include <atomic>
@@ -182,10 +183,8 @@ LaunchMark InFlight::mark(cudaStream_t stream) {
         return {nullptr, true}; // even if another Stream has the handle now
     if (auto clock = StreamClock::of(stream)) return {std::make_shared<LaunchMarker>(stream, std::move(clock))};
     if (is_left_to_end) return {nullptr, true};
-    auto capture = cudaStreamCaptureStatusNone;
-    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
     // A captured stream's device cannot be queried; the launch fails with the reason.
-    if (capture != cudaStreamCaptureStatusNone) return {std::make_shared<LaunchMarker>(stream)};
+    if (is_captured(stream)) return {std::make_shared<LaunchMarker>(stream)};
     if (reusable && last_launch_->has_event_of(device_of(stream))) {
         last_launch_->move_to(stream);
         return {};

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/progress.hpp"
+#include "cuda/stream_status.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -107,10 +108,7 @@ void StreamClock::reach(std::uint64_t number) noexcept {
 }
 
 bool StreamClock::is_captured() const noexcept {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    const cudaError_t result = cudaStreamIsCapturing(stream_, &status);
-    ignore(result);
-    return result != cudaSuccess || status != cudaStreamCaptureStatusNone;
+    return find_capture_status(stream_) != cudaStreamCaptureStatusNone;
 }
 
 /// Call with the lock. Discards an event recorded into another thread's capture: it shows nothing about launches.
