@@ -133,12 +133,32 @@ constexpr unsigned described_alternatives() {
         all |= rules.alternatives;
     return all;
 }
+constexpr unsigned alternatives_by(Effects effects) {
+    unsigned all = 0;
+    for (const KindRules& rules : rules_of_kinds)
+        if (rules.effects == effects) all |= rules.alternatives;
+    return all;
+}
+
+struct IgnoredRegion {
+    void operator()(std::uint32_t, AccessMode, const MemoryRegion&, std::size_t) const noexcept {}
+};
+/// The alternatives with operands in memory.
+template <class... Block>
+constexpr unsigned alternatives_with_regions(const std::variant<std::monostate, const Block*...>* /*params*/) {
+    unsigned all = 0;
+    ((all |= requires(const Block& block) { for_each_region(block, IgnoredRegion()); } ? bit_of<const Block*>() : 0),
+     ...);
+    return all;
+}
 
 static_assert(are_rows_in_order(), "the row of a kind is not at its value");
 static_assert(enumerators(std::make_integer_sequence<unsigned, most_kinds>()) == rules_of_kinds.size(),
               "an enumerator of NodeKind has no row");
 static_assert(described_alternatives() == (1U << std::variant_size_v<NodeParams>)-1,
               "no kind has an alternative of NodeParams");
+static_assert(alternatives_with_regions(static_cast<const NodeParams*>(nullptr)) == alternatives_by(Effects::operands),
+              "a kind has Effects::operands without a function for_each_region, or such a function without it");
 static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 
 } // namespace
