@@ -2,12 +2,12 @@
 #pragma once
 
 #include "lists/growth.hpp"
+#include "lists/none.hpp"
 #include "lists/renumbering.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ namespace cudag::detail {
 /// The owners added since the last bundle. Clones and execs need bundles: until then owners can be taken back.
 class WaitingOwners {
   public:
-    static constexpr auto of_graph = std::numeric_limits<std::uint32_t>::max(); ///< in place of a node
+    static constexpr auto of_graph = none; ///< in place of a node
 
     [[nodiscard]] bool empty() const noexcept { return objects_.empty(); }
     /// The objects. A caller may move them out, and then calls `clear`.

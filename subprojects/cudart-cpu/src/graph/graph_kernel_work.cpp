@@ -2,10 +2,7 @@
 #include "graph_kernel_work.hpp"
 
 #include "kernel/device_node.hpp"
-
-#include <cxxabi.h>
-
-#include <cstdlib>
+#include "kernel/kernel_name.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -13,11 +10,7 @@ namespace {
 
 /// Shortens "_Z5scalePfif" to "scale": without return type and parameters.
 std::string short_name(const std::string& mangled) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(
-        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-    if (!demangled) return mangled;
-    std::string name = demangled.get();
+    std::string name = readable_name(mangled.c_str());
     if (!name.empty() && name.back() == ')') {
         std::size_t depth = 0;
         std::size_t at = name.size();
