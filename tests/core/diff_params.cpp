@@ -1,11 +1,14 @@
 // In which fields the parameters of two nodes differ, and whether that is seen without the texts, too.
 #include "compare/diff.hpp"
+#include "lists/hash.hpp"
+#include "node/field_hash.hpp"
 #include "node/node_params.hpp"
 #include "node/owned_params.hpp"
 
 #include "catch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory_resource>
 #include <string>
@@ -42,6 +45,27 @@ std::vector<std::string> differences(const Params& before, const Params& after) 
 }
 
 using Names = std::vector<std::string>;
+
+template <cudag::detail::HashedFields which>
+std::uint64_t hash_of(const NodeParams& params) {
+    cudag::detail::Hash hash;
+    cudag::detail::add_fields<which>(hash, params);
+    return hash.value();
+}
+
+/// Whether an exec's node refuses the change; refusal, differences and hash of the fixed fields agree.
+template <class Params>
+bool is_fixed(const Params& before, const Params& after) {
+    using cudag::detail::HashedFields;
+    const bool refused = !problem_in_exec(&before, &after).empty();
+    const std::vector<FieldDifference> found = diff_params(&before, &after);
+    CHECK(std::ranges::any_of(found, &FieldDifference::is_fixed_in_node) == refused);
+    CHECK((hash_of<HashedFields::fixed>(&before) != hash_of<HashedFields::fixed>(&after)) == refused);
+    if (!refused)
+        CHECK((hash_of<HashedFields::changing>(&before) == hash_of<HashedFields::changing>(&after)) == found.empty());
+    CHECK(hash_of<HashedFields::structure>(&before) == hash_of<HashedFields::structure>(&after));
+    return refused;
+}
 
 } // namespace
 
@@ -119,6 +143,36 @@ TEST_CASE("copies of regions differ in each field of both sides, all fixed in an
     }
     for (std::size_t cudaExtent::*axis : {&cudaExtent::width, &cudaExtent::height, &cudaExtent::depth})
         CHECK(changed([&](Copy& copy) { copy.extent.*axis = 1; }) == Names{"extent!"});
+}
+
+TEST_CASE("refusal, differences and hash agree about the fields of a fill fixed in an exec", "[node][diff]") {
+    const SetParams row{memory, 4, 4, 7}, rows{memory, 4, 4, 7, 2, 16};
+    const auto after = [](SetParams set, auto SetParams::*field, auto value) {
+        set.*field = value;
+        return set;
+    };
+    CHECK(is_fixed(row, rows));
+    CHECK(is_fixed(rows, after(rows, &SetParams::height, 3U)));
+    for (const SetParams& set : {row, rows}) {
+        const bool is_2d = set.height != 1;
+        CHECK_FALSE(is_fixed(set, set));
+        CHECK_FALSE(is_fixed(set, after(set, &SetParams::destination, memory + 1)));
+        CHECK_FALSE(is_fixed(set, after(set, &SetParams::value, 8U)));
+        CHECK_FALSE(is_fixed(set, after(set, &SetParams::parts, 2U)));
+        CHECK(is_fixed(set, after(set, &SetParams::size, 3U)) == is_2d);
+        CHECK(is_fixed(set, after(set, &SetParams::element_bytes, 2U)) == is_2d);
+        CHECK(is_fixed(set, after(set, &SetParams::pitch, 32U)) == is_2d);
+    }
+}
+
+TEST_CASE("refusal, differences and hash agree about the fields of a copy fixed in an exec", "[node][diff]") {
+    const CopyParams before{memory, memory + 8, 4, 4, sizeof(int), cudaMemcpyHostToDevice};
+    CopyParams after = before;
+    after.kind = cudaMemcpyDeviceToHost;
+    CHECK(is_fixed(before, after));
+    CHECK_FALSE(is_fixed(before, CopyParams{memory, memory + 9, 4, 4, sizeof(int), cudaMemcpyHostToDevice}));
+    CHECK_FALSE(is_fixed(before, CopyParams{memory, memory + 8, 3, 3, sizeof(int), cudaMemcpyHostToDevice}));
+    CHECK_FALSE(is_fixed(before, CopyParams{memory, memory + 8, 8, 8, 2, cudaMemcpyHostToDevice}));
 }
 
 TEST_CASE("a copy of ranges differs from one of regions in its operands", "[node][diff]") {
