@@ -35,9 +35,14 @@ def compile_command(database, like):
     return command, directory
 
 
+def is_clang(command):
+    return "clang" in Path(command[command[0] == "ccache"]).name
+
+
 def compiler_of(command, directory, source, *flags):
-    """Starts to compile source without optimising (code is generated: -fsyntax-only leaves templates uninstantiated)."""
-    return subprocess.Popen([*command, *flags, "-fdiagnostics-color=never", "-O0", "-S", "-o", os.devnull, str(source)], cwd=directory,
+    """Starts to compile source. g++ has to generate code: after -fsyntax-only it leaves templates uninstantiated."""
+    mode = ["-fsyntax-only"] if is_clang(command) else ["-O0", "-S", "-o", os.devnull]
+    return subprocess.Popen([*command, *flags, "-fdiagnostics-color=never", *mode, str(source)], cwd=directory,
                             start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -55,10 +60,12 @@ def precompile(command, directory, folder):
     """Precompiles cudag.hpp into folder; returns the flags that use it."""
     header = Path(folder) / "precompiled.hpp"
     header.write_text("#include <cudag/cudag.hpp>\n")
-    is_clang = "clang" in Path(command[command[0] == "ccache"]).name
-    output = Path(folder) / ("precompiled.pch" if is_clang else "precompiled.hpp.gch")
-    subprocess.run([*command, "-O0", "-x", "c++-header", str(header), "-o", str(output)], cwd=directory, check=True)
-    return ["-include-pch", str(output)] if is_clang else ["-include", str(header)]
+    if is_clang(command):
+        output, flags = Path(folder) / "precompiled.pch", ["-fpch-instantiate-templates"]  # else once for each mistake
+    else:
+        output, flags = Path(folder) / "precompiled.hpp.gch", []
+    subprocess.run([*command, "-O0", *flags, "-x", "c++-header", str(header), "-o", str(output)], cwd=directory, check=True)
+    return ["-include-pch", str(output)] if is_clang(command) else ["-include", str(header)]
 
 
 def check_mistakes(command, directory, sources):
