@@ -146,17 +146,15 @@ def main():
 
         def check(unit):
             headers = precompiled_for(unit)
-            return run(*(["-include-pch", output(headers)] if headers else []), "-fsyntax-only", "-x", "c++", unit)
+            # A header twice, and not as the main file, which could not include itself.
+            file = ["-include", unit, "-include", unit, "-x", "c++", os.devnull] if unit.suffix == ".hpp" else [unit]
+            return run(*(["-include-pch", output(headers)] if headers else []), "-fsyntax-only", *file)
         said = [*pool.map(precompile, chosen), *pool.map(check, alone)]
     for file, text in zip(itertools.chain((" ".join(map(str, one)) for one in chosen), alone), said):
         if text:
             print(f"{file} does not compile alone:\n{text}")
-    twice = [unit for unit in units
-             if unit.suffix == ".hpp" and unit.parent.name != "pch" and "#pragma once\n" not in unit.read_text()]
-    for header in twice:
-        print(f"{header} cannot be included twice: it lacks #pragma once")
     print(f"{len(units)} files, {sum(map(bool, said))} do not compile alone")
-    sys.exit(any(said) or bool(twice))
+    sys.exit(any(said))
 
 
 if __name__ == "__main__":
