@@ -43,6 +43,10 @@ std::string kernel_name(CUfunction function) {
     return "kernel";
 }
 
+std::string demangled_kernel_name(const char* mangled) {
+    return readable(mangled).name;
+}
+
 std::vector<std::string> parameter_types(CUfunction function) {
     const char* name = nullptr;
     if (driver().func_get_name(&name, function) != CUDA_SUCCESS || name == nullptr) return {};

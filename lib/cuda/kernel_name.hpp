@@ -13,6 +13,9 @@ namespace cudag::detail {
 [[nodiscard]] std::string kernel_name(const void* symbol);
 [[nodiscard]] std::string kernel_name(CUfunction function);
 
+/// "scale<float>" for the name of a symbol: "_Z5scaleIfEviPT_".
+[[nodiscard]] std::string demangled_kernel_name(const char* mangled);
+
 /// The types of a kernel's parameters, from its name: "int", "float const*". Empty if the name lacks them.
 [[nodiscard]] std::vector<std::string> parameter_types(CUfunction function);
 

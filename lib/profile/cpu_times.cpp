@@ -17,9 +17,9 @@ using StopTimes = void (*)(cudaGraphExec_t, TakeTimes, void*);
 
 class CpuTimes final : public TimeSource {
   public:
-    CpuTimes(const NativeNodes& natives, StartTimes start, StopTimes stop) : exec_(natives.exec), stop_(stop) {
-        for (std::size_t i = 0; i < natives.nodes.size(); ++i)
-            index_of_.emplace(natives.nodes[i], i);
+    CpuTimes(const ExecNodes& nodes, StartTimes start, StopTimes stop) : exec_(nodes.exec), stop_(stop) {
+        for (std::size_t i = 0; i < nodes.natives.size(); ++i)
+            index_of_.emplace(nodes.natives[i], i);
         start(exec_);
     }
     ~CpuTimes() override {
@@ -29,6 +29,7 @@ class CpuTimes final : public TimeSource {
     }
 
     [[nodiscard]] ProfileSource name() const noexcept override { return ProfileSource::cpu_runtime; }
+    [[nodiscard]] Turns turns() const noexcept override { return Turns::all; }
 
     [[nodiscard]] std::vector<RunRecord> finish() override {
         std::vector<NodeTime> times;
@@ -59,11 +60,11 @@ class CpuTimes final : public TimeSource {
 
 } // namespace
 
-std::unique_ptr<TimeSource> record_cpu_times(const NativeNodes& natives) {
+std::unique_ptr<TimeSource> record_cpu_times(const ExecNodes& nodes) {
     const auto start = reinterpret_cast<StartTimes>(dlsym(RTLD_DEFAULT, "cudart_cpu_start_times"));
     const auto stop = reinterpret_cast<StopTimes>(dlsym(RTLD_DEFAULT, "cudart_cpu_stop_times"));
     if (start == nullptr || stop == nullptr) return nullptr;
-    return std::make_unique<CpuTimes>(natives, start, stop);
+    return std::make_unique<CpuTimes>(nodes, start, stop);
 }
 
 } // namespace cudag::detail

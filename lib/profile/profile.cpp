@@ -19,12 +19,16 @@ namespace {
 
 using detail::TimeSource;
 
-std::unique_ptr<TimeSource> start_recording(const detail::NativeNodes& natives) {
-    if (auto times = detail::record_cpu_times(natives)) return times;
+std::unique_ptr<TimeSource> start_recording(const detail::ExecNodes& nodes) {
+    if (auto times = detail::record_cpu_times(nodes)) return times;
+#ifdef CUDAG_CUPTI
+    return detail::record_cupti_times(nodes);
+#else
     detail::refuse<Error>(
-        "profile: NVIDIA's runtime has no clock for the nodes of a graph; build the program for the CPU "
-        "runtime",
+        "profile: cudag was built without CUPTI, which measures the nodes on a GPU; install its headers "
+        "and build cudag with the Meson option cupti=enabled",
         {}, cudaErrorNotSupported);
+#endif
 }
 
 void check_idle(cudaStream_t stream) {
@@ -52,11 +56,15 @@ Profile profile(Exec& exec, StreamRef stream, ProfileOptions options) {
     try {
         exec.launch(stream); // takes CUDA's resources
         wait();
-        const std::unique_ptr<TimeSource> source = start_recording(nodes.natives);
-        for (unsigned i = 0; i < options.launches; ++i)
+        const std::unique_ptr<TimeSource> source = start_recording(nodes);
+        for (unsigned i = 0; i < options.launches; ++i) {
+            source->before_launch(stream.get());
             exec.launch(stream);
+        }
         wait();
-        return detail::summarise(source->name(), options.launches, std::move(nodes.profiled), source->finish());
+        std::vector<detail::RunRecord> records = source->finish();
+        return detail::summarise(source->name(), options.launches, std::move(nodes.profiled), std::move(records),
+                                 source->turns());
     } catch (...) {
         detail::ignore(cudaStreamSynchronize(stream.get())); // other launches may precede the failed one
         throw;

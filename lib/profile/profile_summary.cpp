@@ -50,8 +50,9 @@ std::vector<Records> by_launch(Records records) {
 
 class Summary {
   public:
-    Summary(ProfiledNodes&& profiled, std::size_t launches)
-        : profiled_(std::move(profiled)), ends_(ends_of(profiled_.nodes)), samples_(profiled_.nodes.size()) {
+    Summary(ProfiledNodes&& profiled, std::size_t launches, Turns turns)
+        : profiled_(std::move(profiled)), turns_(turns), ends_(ends_of(profiled_.nodes)),
+          samples_(profiled_.nodes.size()) {
         launches_.count = launches;
     }
 
@@ -86,35 +87,87 @@ class Summary {
         return std::ranges::max_element(launch, {}, &RunRecord::end)->end;
     }
 
+    using NodesInLaunch = std::vector<std::optional<NodeInLaunch>>;
+
+    /// A span of time in which something runs.
+    struct Busy {
+        double begin;
+        double end;
+    };
+
     void add(Records launch) {
-        const double begin = launch.front().begin;
-        double busy = 0, sum = 0, end = begin;
-        std::vector<std::optional<NodeInLaunch>> nodes(profiled_.nodes.size());
+        NodesInLaunch nodes(profiled_.nodes.size());
+        std::vector<Busy> busy;
         for (const RunRecord& run : launch) {
-            busy += std::max(0.0, run.end - std::max(end, run.begin));
-            end = std::max(end, run.end);
-            sum += run.end - run.begin;
+            busy.push_back({run.begin, run.end});
             std::optional<NodeInLaunch>& node = nodes[run.node];
             if (!node) node = {run.begin, run.end, 0, 0};
             node->end = std::max(node->end, run.end);
             node->duration += run.end - run.begin;
             ++node->runs;
         }
-        gpu_times_.push_back(end - begin);
-        idle_times_.push_back(end - begin - busy);
-        concurrencies_.push_back(busy == 0 ? 0 : sum / busy);
         for (std::size_t i = nodes.size(); i-- > 0;) { // the nodes inside a node come after it
-            if (!nodes[i]) continue;
-            if (has_inside(i)) nodes[i]->duration = nodes[i]->end - nodes[i]->begin;
-            samples_[i].starts.push_back(nodes[i]->begin - begin);
-            samples_[i].durations.push_back(nodes[i]->duration);
-            samples_[i].runs += nodes[i]->runs;
-            if (!profiled_.nodes[i].outer) continue;
-            std::optional<NodeInLaunch>& outer = nodes[*profiled_.nodes[i].outer];
+            const std::optional<std::size_t> around = profiled_.nodes[i].outer;
+            if (!nodes[i] || !around) continue;
+            std::optional<NodeInLaunch>& outer = nodes[*around];
             if (!outer) outer = {nodes[i]->begin, nodes[i]->end, 0, 1};
             outer->begin = std::min(outer->begin, nodes[i]->begin);
             outer->end = std::max(outer->end, nodes[i]->end);
         }
+        if (turns_ == Turns::last) add_missing_turns(nodes, launch.front().begin, busy);
+        add_launch(std::move(busy));
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (!nodes[i]) continue;
+            samples_[i].starts.push_back(nodes[i]->begin - launch.front().begin);
+            samples_[i].durations.push_back(has_inside(i) ? nodes[i]->end - nodes[i]->begin : nodes[i]->duration);
+            samples_[i].runs += nodes[i]->runs;
+        }
+    }
+
+    /// Lets loops begin where their predecessors end, which only their first turn shows.
+    void add_missing_turns(NodesInLaunch& nodes, double launch_begin, std::vector<Busy>& busy) const {
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            if (!nodes[i] || !profiled_.is_loop[i]) continue;
+            const double begin = ready_at(i, nodes, launch_begin);
+            if (begin >= nodes[i]->begin) continue;
+            busy.push_back({begin, nodes[i]->begin});
+            nodes[i]->begin = begin;
+        }
+    }
+
+    /// The latest end of the predecessors of a node.
+    [[nodiscard]] double ready_at(std::size_t node, const NodesInLaunch& nodes, double launch_begin) const {
+        double ready = launch_begin;
+        std::vector<bool> seen(nodes.size());
+        std::vector<std::size_t> open{node};
+        while (!open.empty()) {
+            const std::size_t at = open.back();
+            open.pop_back();
+            for (const std::size_t before : profiled_.before[at]) {
+                if (seen[before]) continue;
+                seen[before] = true;
+                if (nodes[before])
+                    ready = std::max(ready, nodes[before]->end);
+                else
+                    open.push_back(before); // a node without times
+            }
+            if (profiled_.before[at].empty() && profiled_.nodes[at].outer) open.push_back(*profiled_.nodes[at].outer);
+        }
+        return ready;
+    }
+
+    void add_launch(std::vector<Busy>&& busy) {
+        std::ranges::sort(busy, {}, &Busy::begin);
+        const double begin = busy.front().begin;
+        double sum = 0, any = 0, end = begin;
+        for (const Busy& span : busy) {
+            any += std::max(0.0, span.end - std::max(end, span.begin));
+            end = std::max(end, span.end);
+            sum += span.end - span.begin;
+        }
+        gpu_times_.push_back(end - begin);
+        idle_times_.push_back(end - begin - any);
+        concurrencies_.push_back(any == 0 ? 0 : sum / any);
     }
 
     /// The launch with the median GPU time, or the lower one of two.
@@ -161,6 +214,7 @@ class Summary {
     }
 
     ProfiledNodes profiled_;
+    Turns turns_;
     std::vector<std::size_t> ends_;
     std::vector<Samples> samples_;
     Profile::Launches launches_{};
@@ -173,8 +227,8 @@ class Summary {
 } // namespace
 
 Profile summarise(ProfileSource source, std::size_t launches, ProfiledNodes&& profiled,
-                  std::vector<RunRecord>&& records) {
-    return Summary(std::move(profiled), launches).of(source, std::move(records));
+                  std::vector<RunRecord>&& records, Turns turns) {
+    return Summary(std::move(profiled), launches, turns).of(source, std::move(records));
 }
 
 } // namespace cudag::detail

@@ -10,15 +10,26 @@
 
 namespace cudag::detail {
 
+/// A graph inside a node.
+struct InnerGraph {
+    std::vector<std::size_t> nodes{}; ///< indices of its nodes
+    std::size_t kernels = 0;          ///< number of kernels added by the plan
+};
+
 /// The nodes of a profile, still without times.
 struct ProfiledNodes {
     std::vector<NodeProfile> nodes{};               ///< each followed by the nodes inside it
     std::vector<std::vector<std::size_t>> before{}; ///< direct predecessors, by the plan's edges, too
+    std::vector<bool> is_loop{};                    ///< by node
+    std::vector<InnerGraph> inner{};                ///< those of a node, then those inside these
 };
 
+/// The turns of a loop that a source of times records.
+enum class Turns : char { all, last };
+
 /// Summarises the records of `launches` launches. Records of nodes with others inside are ignored: their times are
-/// those of the nodes inside.
+/// those of the nodes inside. With `Turns::last`, a loop runs from the end of its predecessors.
 [[nodiscard]] Profile summarise(ProfileSource source, std::size_t launches, ProfiledNodes&& profiled,
-                                std::vector<RunRecord>&& records);
+                                std::vector<RunRecord>&& records, Turns turns = Turns::all);
 
 } // namespace cudag::detail

@@ -35,8 +35,8 @@ std::string detail::short_name(const NodeProfile& node) {
     return node.kernel.empty() ? std::string(to_string(node.kind)) : node.kernel;
 }
 
-std::string_view to_string(ProfileSource) noexcept {
-    return "the CPU runtime's clock";
+std::string_view to_string(ProfileSource source) noexcept {
+    return source == ProfileSource::cupti ? "CUPTI" : "the CPU runtime's clock";
 }
 
 Profile::Profile(detail::Passkey, ProfileSource source, Launches launches, std::vector<NodeProfile> nodes,

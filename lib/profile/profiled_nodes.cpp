@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -20,10 +21,11 @@ namespace {
 
 class Listing {
   public:
-    explicit Listing(const ExecState& exec) : exec_(exec), nodes_{.natives = {exec.native()}} {}
+    explicit Listing(const ExecState& exec) : exec_(exec), nodes_{.exec = exec.native()} {}
 
     ExecNodes list() {
         add(exec_.source(), std::nullopt);
+        list_inner(exec_.source());
         return std::move(nodes_);
     }
 
@@ -42,6 +44,17 @@ class Listing {
             nodes_.profiled.before[place_of[edge.to]].push_back(place_of[edge.from]);
         }
         add_planned(graph, place_of);
+        places_.emplace(&graph, std::move(place_of));
+    }
+
+    /// Lists the graphs inside nodes of `graph` in the order in which an exec numbers their nodes.
+    void list_inner(const GraphState& graph) {
+        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+            for (const std::shared_ptr<GraphState>& inner : graph.nested_in(i))
+                nodes_.profiled.inner.push_back({std::move(places_.at(inner.get())), kernels_in(*inner)});
+            for (const std::shared_ptr<GraphState>& inner : graph.nested_in(i))
+                list_inner(*inner);
+        }
     }
 
     void add_node(const GraphState& graph, std::uint32_t index, std::optional<std::size_t> outer) {
@@ -56,21 +69,33 @@ class Listing {
                                          .outer = outer,
                                          .body = graph.tree().number()});
         nodes_.profiled.before.emplace_back();
-        nodes_.natives.nodes.push_back(place.native());
+        const auto* const* conditional = std::get_if<const ConditionalParams*>(&record.params);
+        nodes_.profiled.is_loop.push_back(conditional != nullptr && (*conditional)->kind == ConditionalKind::while_);
+        nodes_.natives.push_back(place.native());
     }
 
     /// Adds the edges of the plan: lanes make a node wait for others. Empty kernels of the plan only join edges that
     /// the graph has, too.
     void add_planned(const GraphState& graph, const std::vector<std::size_t>& place_of) {
-        const auto planned = std::ranges::find(exec_.planned(), &graph, &PlannedGraph::graph);
-        if (planned == exec_.planned().end() || planned->planned->lanes == 0) return;
-        for (const EdgeRecord& edge : planned->planned->edges)
+        const PlannedEdges* const planned = find_planned(graph);
+        if (planned == nullptr || planned->lanes == 0) return;
+        for (const EdgeRecord& edge : planned->edges)
             if (std::max(edge.from, edge.to) < place_of.size())
                 nodes_.profiled.before[place_of[edge.to]].push_back(place_of[edge.from]);
     }
 
+    [[nodiscard]] const PlannedEdges* find_planned(const GraphState& graph) const {
+        const auto planned = std::ranges::find(exec_.planned(), &graph, &PlannedGraph::graph);
+        return planned == exec_.planned().end() ? nullptr : planned->planned.get();
+    }
+    [[nodiscard]] std::size_t kernels_in(const GraphState& graph) const {
+        const PlannedEdges* const planned = find_planned(graph);
+        return planned == nullptr ? 0 : planned->kernels;
+    }
+
     const ExecState& exec_;
     ExecNodes nodes_;
+    std::unordered_map<const GraphState*, std::vector<std::size_t>> places_{}; ///< of the nodes of each graph
 };
 
 } // namespace

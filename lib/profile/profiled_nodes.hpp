@@ -2,16 +2,20 @@
 #pragma once
 
 #include "profile_summary.hpp"
-#include "time_source.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
 
 namespace cudag::detail {
 
 class ExecState;
 
-/// The nodes of an exec with their handles, in one order.
+/// The nodes of an exec, with their handles in the graph that it was made from, and in the graphs inside.
 struct ExecNodes {
-    ProfiledNodes profiled{};
-    NativeNodes natives;
+    cudaGraphExec_t exec;
+    std::vector<cudaGraphNode_t> natives{};
+    ProfiledNodes profiled{}; ///< in the same order
 };
 
 /// Describes the nodes of `exec`, nodes inside others included. Reads a captured graph. Takes the graph's lock.

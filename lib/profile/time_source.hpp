@@ -1,11 +1,10 @@
 // A source of times: records the runs of the nodes of an exec.
 #pragma once
 
+#include "profiled_nodes.hpp"
 #include "run_record.hpp"
 
 #include <cudag/profile.hpp>
-
-#include <cuda_runtime_api.h>
 
 #include <memory>
 #include <vector>
@@ -21,18 +20,19 @@ class TimeSource {
     virtual ~TimeSource() = default;
 
     [[nodiscard]] virtual ProfileSource name() const noexcept = 0;
+    /// Call it before each launch in `stream`. Throws Error.
+    virtual void before_launch([[maybe_unused]] cudaStream_t stream) {}
     /// Ends the recording, and returns the records. The launches must have ended. Throws Error.
     [[nodiscard]] virtual std::vector<RunRecord> finish() = 0;
-};
-
-/// The handles of the nodes of an exec, in the order of the profiled nodes: those of the graph that it was made from,
-/// and of the graphs inside.
-struct NativeNodes {
-    cudaGraphExec_t exec;
-    std::vector<cudaGraphNode_t> nodes{};
+    /// Returns the turns of loops in the records. Call it after `finish`.
+    [[nodiscard]] virtual Turns turns() const noexcept = 0;
 };
 
 /// Begins a recording with the clock of the CPU runtime; null if the program has another runtime.
-[[nodiscard]] std::unique_ptr<TimeSource> record_cpu_times(const NativeNodes& natives);
+[[nodiscard]] std::unique_ptr<TimeSource> record_cpu_times(const ExecNodes& nodes);
+
+/// Begins a recording with CUPTI; defined only if cudag is built with it. `nodes` must outlive the recording. Throws
+/// Error if CUPTI is not found, or another profiler uses it.
+[[nodiscard]] std::unique_ptr<TimeSource> record_cupti_times(const ExecNodes& nodes);
 
 } // namespace cudag::detail

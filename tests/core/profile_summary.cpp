@@ -35,6 +35,7 @@ class Nodes {
         nodes_.nodes.push_back(
             {.label = label, .description = "the node " + label, .kind = kind, .outer = outer, .dependencies = before});
         nodes_.before.push_back(std::move(before));
+        nodes_.is_loop.push_back(kind == NodeKind::conditional);
         return *this;
     }
     /// Adds an edge of the plan.
@@ -42,9 +43,10 @@ class Nodes {
         nodes_.before[to].push_back(from);
         return *this;
     }
-    [[nodiscard]] Profile profile(std::vector<RunRecord> records, std::size_t launches = 1) const {
+    [[nodiscard]] Profile profile(std::vector<RunRecord> records, std::size_t launches = 1,
+                                  Turns turns = Turns::all) const {
         ProfiledNodes nodes = nodes_;
-        return summarise(ProfileSource::cpu_runtime, launches, std::move(nodes), std::move(records));
+        return summarise(ProfileSource::cpu_runtime, launches, std::move(nodes), std::move(records), turns);
     }
 
   private:
@@ -185,6 +187,23 @@ TEST_CASE("the critical path goes from turn to turn of a loop", "[profile]") {
     CHECK(profile.nodes()[2].duration.median == 2);
     CHECK(profile.nodes()[1].runs == 1);
     CHECK(profile.nodes()[1].duration.median == 7);
+}
+
+TEST_CASE("a loop of which the last turn is known runs from the end of its predecessors", "[profile]") {
+    const Profile profile =
+        Nodes()
+            .add("first", {})
+            .add("join", {0}, NodeKind::empty)
+            .add("loop", {1}, NodeKind::conditional)
+            .add("x", {}, NodeKind::kernel, 2)
+            .add("y", {3}, NodeKind::kernel, 2)
+            .add("last", {2})
+            .profile({{0, 0, 0, 10}, {0, 3, 50, 55}, {0, 4, 56, 60}, {0, 5, 62, 70}}, 1, Turns::last);
+    CHECK(profile.nodes()[2].start.median == 10);
+    CHECK(profile.nodes()[2].duration.median == 50);
+    CHECK(profile.nodes()[3].start.median == 50);
+    CHECK(profile.idle_time().median == 1 + 2);
+    CHECK(path_of(profile) == Labels{"first", "x", "y", "last"});
 }
 
 TEST_CASE("two first nodes of a body wait for the last turn, not for each other", "[profile]") {
