@@ -20,15 +20,18 @@ namespace cudag {
 /// The source of the times of a Profile.
 enum class ProfileSource : char {
     cupti,       ///< CUPTI's activity records, on a GPU
+    events,      ///< events around the nodes of a copy of the graph: nodes outside of others only
     cpu_runtime, ///< the clock of the CPU runtime: its times say nothing about a GPU
 };
 
-/// Returns "CUPTI" or "the CPU runtime's clock".
+/// Returns "CUPTI", "events" or "the CPU runtime's clock".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(ProfileSource source) noexcept;
 
 /// Options of `profile`.
 struct ProfileOptions {
     unsigned launches = 20; ///< the measured launches, all in a row, after one that is not measured
+    /// The source of the times. Without a value: the best one, see `profile`.
+    std::optional<ProfileSource> source = std::nullopt;
 };
 
 /// The times of a node. The texts stay valid after the graph is destroyed.
@@ -83,10 +86,12 @@ class CUDAG_EXPORT Profile {
         std::optional<MeasuredTime> launch_gap = std::nullopt;
     };
 
-    Profile(detail::Passkey, ProfileSource source, Launches launches, std::vector<NodeProfile> nodes,
-            std::vector<NodeRun> timeline, std::vector<std::size_t> critical);
+    Profile(detail::Passkey, ProfileSource source, std::string remark, Launches launches,
+            std::vector<NodeProfile> nodes, std::vector<NodeRun> timeline, std::vector<std::size_t> critical);
 
     [[nodiscard]] ProfileSource source() const noexcept { return source_; }
+    /// Returns the reason if a better source could not be used, otherwise "".
+    [[nodiscard]] const std::string& remark() const noexcept { return remark_; }
     [[nodiscard]] std::size_t launches() const noexcept { return launches_.count; }
     /// Returns all nodes in the order of `Graph::nodes()`, each followed by the nodes inside it.
     [[nodiscard]] const std::vector<NodeProfile>& nodes() const noexcept { return nodes_; }
@@ -128,6 +133,7 @@ class CUDAG_EXPORT Profile {
 
   private:
     ProfileSource source_;
+    std::string remark_;
     Launches launches_;
     std::vector<NodeProfile> nodes_;
     std::vector<NodeRun> timeline_;
@@ -139,10 +145,15 @@ class CUDAG_EXPORT Profile {
 }
 
 /// Launches `exec` repeatedly in `stream`, and reports when each of its nodes ran, nodes of children and bodies
-/// included. With the CPU runtime, times come from its clock. On a GPU they come from CUPTI, loaded by the first call;
-/// it has times for kernels, copies and fills, and none for host, event and memory nodes and joins. Measured launches
-/// take longer than others: an H100 took 101 us instead of 87 us for eight kernels of 20 us in two chains. Later launch
-/// calls of the process stay slower than before, too: profile in a process of its own. See docs/profile.md.
+/// included. The sources of the times, the best first:
+///   - The clock of the CPU runtime, if the program has it.
+///   - CUPTI on a GPU, loaded by the first call. It has times for kernels, copies and fills, and none for host, event
+///     and memory nodes and joins. Measured launches take longer than others: an H100 took 101 us instead of 87 us for
+///     eight kernels of 20 us in two chains. Later launch calls of the process stay slower than before, too.
+///   - Events, if CUPTI is not found or another profiler uses it; `Profile::remark` has the reason. They measure the
+///     nodes of a copy of the graph, kernels, copies, fills, host nodes and children, from the outside: a microsecond
+///     or two too long. The copy's launches are not in a row, and do not count as launches of `exec`. They measure no
+///     graphs with conditional or memory nodes, and no Exec with updates or disabled nodes.
 ///
 /// The graph really runs, 1 + launches times: its kernels write, its host nodes are called. Nothing else should keep
 /// the device busy. Blocks: waits for `stream`, before and after. `replays()` counts the launches.
@@ -150,7 +161,7 @@ class CUDAG_EXPORT Profile {
 /// Throws, and leaves `exec` unchanged (but it may have run):
 ///   - GraphError for a moved-from Exec, or if `launches` is 0
 ///   - CaptureError if `stream` is being captured
-///   - Error if there is no source of times: CUPTI is not found, or another profiler uses it; or if CUDA fails
+///   - Error if no source can be used, or not the given one; or if CUDA fails
 ///   - HostError if host nodes throw
 ///
 /// Threads: as `Exec::launch`; no other thread may use `stream`, and no other call of `profile` may run.

@@ -1,4 +1,4 @@
-// ProfileDiff: what got slower between two profiles.
+// ProfileDiff: the comparison of two profiles.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -42,13 +42,13 @@ class CUDAG_EXPORT ProfileDiff {
 
     /// Returns the GPU times of both profiles.
     [[nodiscard]] const NodeTimes& gpu_time() const noexcept { return gpu_time_; }
-    /// Return the nodes whose durations differ by more than both spreads together, and by more than 2 %; the largest
-    /// change first.
+    /// Return the nodes with clearly longer or shorter durations: by more than both spreads together, and by more than
+    /// 2 %. The largest change comes first.
     [[nodiscard]] const std::vector<NodeTimes>& slower() const noexcept { return slower_; }
     [[nodiscard]] const std::vector<NodeTimes>& faster() const noexcept { return faster_; }
     /// Returns the other nodes of both profiles.
     [[nodiscard]] const std::vector<NodeTimes>& same() const noexcept { return same_; }
-    /// Returns the nodes that ran in one profile only, the longest first.
+    /// Returns the nodes with runs in one profile only, the longest first.
     [[nodiscard]] const std::vector<NodeTimes>& unmatched() const noexcept { return unmatched_; }
 
     /// Returns the GPU times, and a table of the nodes that differ.

@@ -146,7 +146,7 @@ class TraceWriter {
         if (!from) return;
         const NodeRun& before = profile_.timeline()[*from];
         const NodeRun& after = profile_.timeline()[to];
-        // A flow belongs to the slice around its time: not to the one that begins where this one ends.
+        // A flow belongs to the slice around its time: the end of a slice may be the begin of another one.
         const double at = std::min(after.begin, before.begin + 0.9 * (before.end - before.begin));
         const auto end = [&](std::string_view phase, std::size_t row, double time) {
             event(fmt::format("\"ph\": {}, \"tid\": {}, \"ts\": {:.3f}, \"id\": {}, \"name\": \"edge\", \"cat\": "

@@ -1,7 +1,7 @@
 // CUPTI, loaded at run time: cudag is built with its headers, and does not link it.
 #pragma once
 
-#include <cupti.h>
+#include <cupti_activity.h>
 
 namespace cudag::detail {
 

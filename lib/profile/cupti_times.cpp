@@ -100,7 +100,7 @@ class ActivityRecords {
     }
 
   private:
-    /// Adds a record of any kind. The fields read here have the same places in the records of CUPTI 12.4 to 13.0.
+    /// Adds a record of any kind. The fields read here have the same places in the records of CUPTI 12.4 to 13.5.
     void add(const CUpti_Activity& record) noexcept {
         switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -168,14 +168,11 @@ class CuptiTimes final : public TimeSource {
     [[nodiscard]] ProfileSource name() const noexcept override { return ProfileSource::cupti; }
     [[nodiscard]] Turns turns() const noexcept override { return turns_; }
 
-    /// Marks the time between launches if there are bodies: their records do not name the launch.
-    void before_launch(cudaStream_t stream) override {
+    /// Marks the time before the launch if there are bodies: their records do not name the launch.
+    void launch(Exec& exec, StreamRef stream) override {
         const auto is_conditional = [](const NodeProfile& node) { return node.kind == NodeKind::conditional; };
-        if (std::ranges::none_of(nodes_.profiled.nodes, is_conditional)) return;
-        if (mark_ == nullptr) checked(cudaMallocAsync(&mark_, mark_bytes, stream), "cudaMallocAsync");
-        stream_ = stream;
-        checked(cudaMemsetAsync(mark_, mark_value, mark_bytes, stream), "cudaMemsetAsync");
-        ++marks_;
+        if (std::ranges::any_of(nodes_.profiled.nodes, is_conditional)) mark(stream.get());
+        exec.launch(stream);
     }
 
     [[nodiscard]] std::vector<RunRecord> finish() override {
@@ -193,6 +190,13 @@ class CuptiTimes final : public TimeSource {
 
   private:
     static void CUPTIAPI ignore_callback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+    void mark(cudaStream_t stream) {
+        if (mark_ == nullptr) checked(cudaMallocAsync(&mark_, mark_bytes, stream), "cudaMallocAsync");
+        stream_ = stream;
+        checked(cudaMemsetAsync(mark_, mark_value, mark_bytes, stream), "cudaMemsetAsync");
+        ++marks_;
+    }
 
     /// Ends the recording, and returns its records.
     Recorded stop() noexcept {

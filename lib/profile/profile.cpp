@@ -10,6 +10,7 @@
 #include "time_source.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,7 @@ namespace {
 
 using detail::TimeSource;
 
-std::unique_ptr<TimeSource> start_recording(const detail::ExecNodes& nodes) {
-    if (auto times = detail::record_cpu_times(nodes)) return times;
+std::unique_ptr<TimeSource> record_by_cupti([[maybe_unused]] const detail::ExecNodes& nodes) {
 #ifdef CUDAG_CUPTI
     return detail::record_cupti_times(nodes);
 #else
@@ -29,6 +29,34 @@ std::unique_ptr<TimeSource> start_recording(const detail::ExecNodes& nodes) {
         "and build cudag with the Meson option cupti=enabled",
         {}, cudaErrorNotSupported);
 #endif
+}
+
+std::unique_ptr<TimeSource> record_by(ProfileSource source, const detail::ExecNodes& nodes,
+                                      const detail::ExecState& exec) {
+    if (source == ProfileSource::events) return detail::record_event_times(nodes, exec);
+    if (source == ProfileSource::cupti) return record_by_cupti(nodes);
+    if (auto times = detail::record_cpu_times(nodes)) return times;
+    detail::refuse<Error>(
+        "profile: this program has NVIDIA's runtime, which has no clock for nodes; choose another source, "
+        "or none",
+        {}, cudaErrorNotSupported);
+}
+
+/// Begins a recording with the best possible source. `remark` becomes the reason if that is no longer the best one.
+std::unique_ptr<TimeSource> record_by_best(const detail::ExecNodes& nodes, const detail::ExecState& exec,
+                                           std::string& remark) {
+    if (auto times = detail::record_cpu_times(nodes)) return times;
+    try {
+        return record_by_cupti(nodes);
+    } catch (const Error& error) {
+        remark = error.what();
+        try {
+            return detail::record_event_times(nodes, exec);
+        } catch (const Error&) {
+            // The error of the better source is more useful.
+        }
+        throw;
+    }
 }
 
 void check_idle(cudaStream_t stream) {
@@ -56,15 +84,19 @@ Profile profile(Exec& exec, StreamRef stream, ProfileOptions options) {
     try {
         exec.launch(stream); // takes CUDA's resources
         wait();
-        const std::unique_ptr<TimeSource> source = start_recording(nodes);
-        for (unsigned i = 0; i < options.launches; ++i) {
-            source->before_launch(stream.get());
-            exec.launch(stream);
-        }
+        std::string remark;
+        const std::unique_ptr<TimeSource> source =
+            options.source ? record_by(*options.source, nodes, state) : record_by_best(nodes, state, remark);
+        for (unsigned i = 0; i < options.launches; ++i)
+            source->launch(exec, stream);
         wait();
         std::vector<detail::RunRecord> records = source->finish();
-        return detail::summarise(source->name(), options.launches, std::move(nodes.profiled), std::move(records),
-                                 source->turns());
+        return detail::summarise({.source = source->name(),
+                                  .launches = options.launches,
+                                  .turns = source->turns(),
+                                  .scope = source->scope(),
+                                  .remark = std::move(remark)},
+                                 std::move(nodes.profiled), std::move(records));
     } catch (...) {
         detail::ignore(cudaStreamSynchronize(stream.get())); // other launches may precede the failed one
         throw;

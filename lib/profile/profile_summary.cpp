@@ -50,14 +50,14 @@ std::vector<Records> by_launch(Records records) {
 
 class Summary {
   public:
-    Summary(ProfiledNodes&& profiled, std::size_t launches, Turns turns)
-        : profiled_(std::move(profiled)), turns_(turns), ends_(ends_of(profiled_.nodes)),
+    Summary(Recording&& recording, ProfiledNodes&& profiled)
+        : recording_(std::move(recording)), profiled_(std::move(profiled)), ends_(ends_of(profiled_.nodes)),
           samples_(profiled_.nodes.size()) {
-        launches_.count = launches;
+        launches_.count = recording_.launches;
     }
 
-    Profile of(ProfileSource source, std::vector<RunRecord>&& records) {
-        std::erase_if(records, [&](const RunRecord& record) { return has_inside(record.node); });
+    Profile of(std::vector<RunRecord>&& records) {
+        std::erase_if(records, [&](const RunRecord& record) { return has_times_of_inside(record.node); });
         std::ranges::sort(records, {}, [](const RunRecord& record) {
             return std::tuple(record.launch, record.begin, record.end, record.node);
         });
@@ -74,12 +74,15 @@ class Summary {
         launches_.idle_time = time_of(idle_times_);
         launches_.concurrency = time_of(concurrencies_).median;
         if (!gaps_.empty()) launches_.launch_gap = time_of(gaps_);
-        return {Passkey(), source, launches_, std::move(profiled_.nodes), std::move(timeline), std::move(critical)};
+        return {Passkey(),          recording_.source,          std::move(recording_.remark),
+                launches_,          std::move(profiled_.nodes), std::move(timeline),
+                std::move(critical)};
     }
 
   private:
-    [[nodiscard]] bool has_inside(std::size_t node) const {
+    [[nodiscard]] bool has_times_of_inside(std::size_t node) const {
         const NodeKind kind = profiled_.nodes[node].kind;
+        if (recording_.scope == Scope::outermost) return false;
         return kind == NodeKind::child || kind == NodeKind::conditional;
     }
 
@@ -114,17 +117,18 @@ class Summary {
             outer->begin = std::min(outer->begin, nodes[i]->begin);
             outer->end = std::max(outer->end, nodes[i]->end);
         }
-        if (turns_ == Turns::last) add_missing_turns(nodes, launch.front().begin, busy);
+        if (recording_.turns == Turns::last) add_missing_turns(nodes, launch.front().begin, busy);
         add_launch(std::move(busy));
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (!nodes[i]) continue;
             samples_[i].starts.push_back(nodes[i]->begin - launch.front().begin);
-            samples_[i].durations.push_back(has_inside(i) ? nodes[i]->end - nodes[i]->begin : nodes[i]->duration);
+            samples_[i].durations.push_back(has_times_of_inside(i) ? nodes[i]->end - nodes[i]->begin
+                                                                   : nodes[i]->duration);
             samples_[i].runs += nodes[i]->runs;
         }
     }
 
-    /// Lets loops begin where their predecessors end, which only their first turn shows.
+    /// Lets loops begin at the end of their predecessors: the records have no first turn.
     void add_missing_turns(NodesInLaunch& nodes, double launch_begin, std::vector<Busy>& busy) const {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             if (!nodes[i] || !profiled_.is_loop[i]) continue;
@@ -204,7 +208,7 @@ class Summary {
         for (std::size_t i = timeline.size(); i-- > 0;)
             timeline[i].lane = nodes[timeline[i].node].lane = lanes[i]; // the first run's stays
         for (std::size_t i = nodes.size(); i-- > 0;)
-            if (has_inside(i) && ends_[i] > i + 1) nodes[i].lane = nodes[i + 1].lane;
+            if (has_times_of_inside(i) && ends_[i] > i + 1) nodes[i].lane = nodes[i + 1].lane;
         std::vector<std::size_t> critical = runs.critical_path();
         for (const std::size_t run : critical)
             for (std::optional<std::size_t> node = timeline[run].node; node && !nodes[*node].is_critical;
@@ -213,8 +217,8 @@ class Summary {
         return critical;
     }
 
+    Recording recording_;
     ProfiledNodes profiled_;
-    Turns turns_;
     std::vector<std::size_t> ends_;
     std::vector<Samples> samples_;
     Profile::Launches launches_{};
@@ -226,9 +230,8 @@ class Summary {
 
 } // namespace
 
-Profile summarise(ProfileSource source, std::size_t launches, ProfiledNodes&& profiled,
-                  std::vector<RunRecord>&& records, Turns turns) {
-    return Summary(std::move(profiled), launches, turns).of(source, std::move(records));
+Profile summarise(Recording&& recording, ProfiledNodes&& profiled, std::vector<RunRecord>&& records) {
+    return Summary(std::move(recording), std::move(profiled)).of(std::move(records));
 }
 
 } // namespace cudag::detail

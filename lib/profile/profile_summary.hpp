@@ -6,6 +6,7 @@
 #include <cudag/profile.hpp>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace cudag::detail {
@@ -27,9 +28,22 @@ struct ProfiledNodes {
 /// The turns of a loop that a source of times records.
 enum class Turns : char { all, last };
 
-/// Summarises the records of `launches` launches. Records of nodes with others inside are ignored: their times are
-/// those of the nodes inside. With `Turns::last`, a loop runs from the end of its predecessors.
-[[nodiscard]] Profile summarise(ProfileSource source, std::size_t launches, ProfiledNodes&& profiled,
-                                std::vector<RunRecord>&& records, Turns turns = Turns::all);
+/// The nodes that a source of times records.
+enum class Scope : char {
+    inside,    ///< those without others inside; a node around others has their times
+    outermost, ///< those outside of others
+};
+
+/// The origin of run records.
+struct Recording {
+    ProfileSource source = ProfileSource::cpu_runtime;
+    std::size_t launches = 1;
+    Turns turns = Turns::all;
+    Scope scope = Scope::inside;
+    std::string remark{}; ///< see Profile::remark
+};
+
+/// Summarises the records of launches. With `Turns::last`, a loop runs from the end of its predecessors.
+[[nodiscard]] Profile summarise(Recording&& recording, ProfiledNodes&& profiled, std::vector<RunRecord>&& records);
 
 } // namespace cudag::detail

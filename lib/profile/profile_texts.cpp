@@ -36,13 +36,15 @@ std::string detail::short_name(const NodeProfile& node) {
 }
 
 std::string_view to_string(ProfileSource source) noexcept {
-    return source == ProfileSource::cupti ? "CUPTI" : "the CPU runtime's clock";
+    return source == ProfileSource::cupti    ? "CUPTI"
+           : source == ProfileSource::events ? "events"
+                                             : "the CPU runtime's clock";
 }
 
-Profile::Profile(detail::Passkey, ProfileSource source, Launches launches, std::vector<NodeProfile> nodes,
-                 std::vector<NodeRun> timeline, std::vector<std::size_t> critical)
-    : source_(source), launches_(launches), nodes_(std::move(nodes)), timeline_(std::move(timeline)),
-      critical_(std::move(critical)) {}
+Profile::Profile(detail::Passkey, ProfileSource source, std::string remark, Launches launches,
+                 std::vector<NodeProfile> nodes, std::vector<NodeRun> timeline, std::vector<std::size_t> critical)
+    : source_(source), remark_(std::move(remark)), launches_(launches), nodes_(std::move(nodes)),
+      timeline_(std::move(timeline)), critical_(std::move(critical)) {}
 
 const NodeProfile* Profile::find(std::string_view label) const noexcept {
     const auto found = std::ranges::find(nodes_, label, &NodeProfile::label);
@@ -89,6 +91,7 @@ std::string Profile::to_string() const {
     }
     if (const std::size_t rest = nodes_.size() - order.size(); rest != 0)
         text += fmt::format("{} node{} without times\n", rest, rest == 1 ? "" : "s");
+    if (!remark_.empty()) text += fmt::format("not by CUPTI: {}\n", remark_);
     return text;
 }
 

@@ -19,7 +19,6 @@ using cudag::NodeProfile;
 using cudag::NodeRun;
 using cudag::Profile;
 using cudag::ProfileDiff;
-using cudag::ProfileSource;
 using namespace cudag::detail;
 
 namespace {
@@ -46,7 +45,7 @@ class Nodes {
     [[nodiscard]] Profile profile(std::vector<RunRecord> records, std::size_t launches = 1,
                                   Turns turns = Turns::all) const {
         ProfiledNodes nodes = nodes_;
-        return summarise(ProfileSource::cpu_runtime, launches, std::move(nodes), std::move(records), turns);
+        return summarise({.launches = launches, .turns = turns}, std::move(nodes), std::move(records));
     }
 
   private:

@@ -15,6 +15,7 @@
 
 using cudag::CaptureError;
 using cudag::DeviceBuffer;
+using cudag::Error;
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
@@ -24,6 +25,7 @@ using cudag::NodeProfile;
 using cudag::NodeRun;
 using cudag::Profile;
 using cudag::profile;
+using cudag::ProfileSource;
 using cudag::Stream;
 
 namespace {
@@ -203,7 +205,7 @@ TEST_CASE("a profile counts the runs of nodes in bodies", "[profile]") {
     const Profile times = profile(exec, Stream(), {.launches = 4});
     INFO(times.to_string());
     const int turns = static_cast<int>(node(times, "turn").runs);
-    const bool may_lack_turns = times.source() == cudag::ProfileSource::cupti; // it may record the last one only
+    const bool may_lack_turns = times.source() == ProfileSource::cupti; // it may record the last one only
     CHECK((turns == 3 || (may_lack_turns && turns == 1)));
     CHECK(node(times, "turn").outer == index(times, "loop"));
     CHECK(node(times, "loop").runs == 1);
@@ -299,6 +301,77 @@ TEST_CASE("the trace of a profile is valid JSON with slices, lanes and edges", "
     CHECK(!JsonReader::is_valid(trace + "}"));
 }
 
+TEST_CASE("events measure the nodes of a copy of the graph", "[profile]") {
+    Diamond diamond;
+    const Graph graph = diamond.graph();
+    Exec exec = graph.instantiate();
+    const Profile times = profile(exec, Stream(), {.launches = 3, .source = ProfileSource::events});
+    INFO(times.to_string());
+    CHECK(times.source() == ProfileSource::events);
+    CHECK(times.remark().empty());
+    CHECK(exec.replays() == 1); // the others are the copy's
+    CHECK(diamond.sum[7] == 5.0f);
+    for (const NodeProfile& each : times.nodes()) {
+        CHECK(each.runs == 1);
+        CHECK(each.duration.median > 0);
+    }
+    CHECK(times.nodes()[3].start.median > times.nodes()[2].start.median);
+    CHECK(!times.critical_path().empty());
+    CHECK(!times.launch_gap());
+    CHECK(graph.edges().size() == 3); // the graph is as before
+    CHECK(node(profile(exec, Stream(), {.launches = 1}), "axpy").runs == 1);
+}
+
+TEST_CASE("events measure a child as a whole", "[profile]") {
+    DeviceBuffer<float> x(length), y(length);
+    GraphBuilder inner;
+    inner.kernel(blocks(), saxpy, length, 1.0f, x, y).label("step");
+    GraphBuilder b;
+    b.child(std::move(inner).build()).label("layer").after(b.memset(x, 1.0f));
+    Exec exec = std::move(b).build().instantiate();
+    const Profile times = profile(exec, Stream(), {.launches = 2, .source = ProfileSource::events});
+    INFO(times.to_string());
+    CHECK(node(times, "layer").runs == 1);
+    CHECK(node(times, "layer").duration.median > 0);
+    CHECK(node(times, "layer").is_critical);
+    CHECK(node(times, "step").runs == 0);
+    CHECK(times.timeline().size() == 2);
+    CHECK(JsonReader::is_valid(times.chrome_trace()));
+}
+
+TEST_CASE("events refuse graphs that have no copy, or another one", "[profile]") {
+    const auto refusal = [](Exec& exec) {
+        return std::string(refused<Error>([&] {
+                               static_cast<void>(profile(exec, Stream(), {.source = ProfileSource::events}));
+                           }).what());
+    };
+    Diamond diamond;
+    const Graph graph = diamond.graph();
+    Exec exec = graph.instantiate();
+    exec.disable(graph.find_one("axpy"));
+    CHECK(refusal(exec).find("kernel \"axpy\"") != std::string::npos);
+    exec.enable(graph.find_one("axpy"));
+    exec.update(graph.find_one(saxpy), cudag::arg<1>(4.0f));
+    CHECK(refusal(exec).find("lacks the updates of this Exec") != std::string::npos);
+
+    GraphBuilder b;
+    b.repeat(2, [&](GraphBuilder& body) {
+         body.kernel(blocks(), saxpy, length, 1.0f, diamond.x, diamond.y);
+     }).label("loop");
+    Exec loop = std::move(b).build().instantiate();
+    CHECK(refusal(loop).find("CUDA copies none with while \"loop\"") != std::string::npos);
+}
+
+TEST_CASE("a source that the program does not have is refused", "[profile]") {
+    Diamond diamond;
+    Exec exec = diamond.graph().instantiate();
+    const bool has_clock = profile(exec, Stream(), {.launches = 1}).source() == ProfileSource::cpu_runtime;
+    const ProfileSource missing = has_clock ? ProfileSource::cupti : ProfileSource::cpu_runtime;
+    const Error error =
+        refused<Error>([&] { static_cast<void>(profile(exec, Stream(), {.launches = 1, .source = missing})); });
+    CHECK(error.code() == cuda_code(cudaErrorNotSupported));
+}
+
 TEST_CASE("an empty graph has an empty profile", "[profile]") {
     Exec exec = GraphBuilder().build().instantiate();
     const Profile times = profile(exec, Stream());
@@ -337,7 +410,7 @@ TEST_CASE("a profile reports what host nodes throw, and the next profile is whol
     CHECK_THROWS_AS(static_cast<void>(profile(exec, stream, {.launches = 3})), cudag::HostError);
     const Profile times = profile(exec, stream, {.launches = 3});
     CHECK(node(times, "fill").runs == 1);
-    const bool has_host_times = times.source() == cudag::ProfileSource::cpu_runtime; // CUPTI has none
+    const bool has_host_times = times.source() == ProfileSource::cpu_runtime; // CUPTI has none
     CHECK(node(times, "host").runs == (has_host_times ? 1 : 0));
     CHECK(calls == 8);
 }
