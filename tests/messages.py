@@ -16,6 +16,7 @@ OTHER_FILES = {
     "lib/exec/tune_report.cpp": "the report of tune",
     "lib/profile/chrome_trace.cpp": "traces",
     "lib/profile/profile_diff.cpp": "the comparison of profiles",
+    "lib/profile/profile_dot.cpp": "pictures",
     "lib/profile/profile_texts.cpp": "profiles, shown on docs/profile.md",
 }
 OTHER_TEXTS = {

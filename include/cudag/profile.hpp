@@ -130,6 +130,9 @@ class CUDAG_EXPORT Profile {
     /// slice for each run, with its label and lane; a row for nodes around others; edges as flows. An edge through a
     /// node without times begins at the predecessor that ended last.
     [[nodiscard]] std::string chrome_trace() const;
+    /// Returns the graph as Graphviz text, as written, with the nodes coloured by duration: the longest is red. Thick
+    /// lines show the critical path.
+    [[nodiscard]] std::string dot() const;
 
   private:
     ProfileSource source_;

@@ -48,7 +48,7 @@ void* open_cupti() {
 }
 
 template <class Function>
-void find_function(void* library, const char* name, Function& function) {
+void find_in_cupti(void* library, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(library, name));
     if (function == nullptr)
         refuse<Error>(fmt::format("profile: this CUPTI is too old: it has no {}", name), {}, cudaErrorNotSupported);
@@ -57,17 +57,17 @@ void find_function(void* library, const char* name, Function& function) {
 CuptiLibrary load_cupti() {
     void* const library = open_cupti();
     CuptiLibrary functions{};
-    find_function(library, "cuptiSubscribe", functions.subscribe);
-    find_function(library, "cuptiUnsubscribe", functions.unsubscribe);
-    find_function(library, "cuptiActivityRegisterCallbacks", functions.register_callbacks);
-    find_function(library, "cuptiActivityEnable", functions.enable);
-    find_function(library, "cuptiActivityDisable", functions.disable);
-    find_function(library, "cuptiActivityFlushAll", functions.flush_all);
-    find_function(library, "cuptiActivityGetNextRecord", functions.next_record);
-    find_function(library, "cuptiActivityGetNumDroppedRecords", functions.dropped_records);
-    find_function(library, "cuptiGetGraphNodeId", functions.node_id);
-    find_function(library, "cuptiGetGraphExecId", functions.exec_id);
-    find_function(library, "cuptiGetResultString", functions.result_string);
+    find_in_cupti(library, "cuptiSubscribe", functions.subscribe);
+    find_in_cupti(library, "cuptiUnsubscribe", functions.unsubscribe);
+    find_in_cupti(library, "cuptiActivityRegisterCallbacks", functions.register_callbacks);
+    find_in_cupti(library, "cuptiActivityEnable", functions.enable);
+    find_in_cupti(library, "cuptiActivityDisable", functions.disable);
+    find_in_cupti(library, "cuptiActivityFlushAll", functions.flush_all);
+    find_in_cupti(library, "cuptiActivityGetNextRecord", functions.next_record);
+    find_in_cupti(library, "cuptiActivityGetNumDroppedRecords", functions.dropped_records);
+    find_in_cupti(library, "cuptiGetGraphNodeId", functions.node_id);
+    find_in_cupti(library, "cuptiGetGraphExecId", functions.exec_id);
+    find_in_cupti(library, "cuptiGetResultString", functions.result_string);
     return functions;
 }
 

@@ -262,6 +262,29 @@ TEST_CASE("the text of a long critical path has its first and last nodes", "[pro
     CHECK(text.find("-> n99\n") != std::string::npos);
 }
 
+TEST_CASE("a profile as DOT has colours by duration, and thick lines on the critical path", "[profile]") {
+    const std::string dot = Nodes()
+                                .add("a \"b\"", {})
+                                .add("child", {0}, NodeKind::child)
+                                .add("x", {}, NodeKind::kernel, 1)
+                                .add("idle", {0}, NodeKind::host)
+                                .profile({{0, 0, 0, 5}, {0, 2, 5, 15}})
+                                .dot();
+    CHECK(dot == R"(digraph cudag {
+    node [shape=box, style=filled];
+    n0 [label="a \"b\"\n5.0 us", fillcolor="0.05 0.500 1.000", penwidth=2.5];
+    subgraph cluster_n1 {
+        label="";
+        n1 [label="child\n10.0 us", fillcolor="0.05 0.000 1.000", penwidth=2.5];
+        n2 [label="x\n10.0 us", fillcolor="0.05 1.000 1.000", penwidth=2.5];
+    }
+    n3 [label="idle", fillcolor="0.05 0.000 1.000"];
+    n0 -> n1 [penwidth=2.5];
+    n0 -> n3;
+}
+)");
+}
+
 TEST_CASE("a comparison lists nodes that got slower, faster, or ran in one profile", "[profile]") {
     const auto four = [](double a, double b, double c) {
         return Nodes().add("a", {}).add("b", {}).add("c", {}).profile({{0, 0, 0, a}, {0, 1, 0, b}, {0, 2, 0, c}});
