@@ -4,6 +4,7 @@
 #include <cudag/event.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/stream_status.hpp"
 #include "exec/exec_state.hpp"
 #include "profile_summary.hpp"
 #include "profiled_nodes.hpp"
@@ -60,9 +61,7 @@ std::unique_ptr<TimeSource> record_by_best(const detail::ExecNodes& nodes, const
 }
 
 void check_idle(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    detail::checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone)
+    if (detail::is_captured(stream))
         detail::refuse<CaptureError>(
             "profile: the stream is being captured, where nothing runs that could be measured; "
             "end the capture first, or give another stream",
