@@ -57,7 +57,10 @@ class Summary {
     }
 
     Profile of(std::vector<RunRecord>&& records) {
-        std::erase_if(records, [&](const RunRecord& record) { return has_times_of_inside(record.node); });
+        // A join keeps its node if the plan orders others without it: the node then runs at any time.
+        std::erase_if(records, [&](const RunRecord& record) {
+            return has_times_of_inside(record.node) || profiled_.nodes[record.node].kind == NodeKind::empty;
+        });
         std::ranges::sort(records, {}, [](const RunRecord& record) {
             return std::tuple(record.launch, record.begin, record.end, record.node);
         });
