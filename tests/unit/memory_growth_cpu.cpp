@@ -172,7 +172,7 @@ TEST_CASE("labels of a node hold no memory of earlier ones", "[unit][growth][lab
 }
 
 TEST_CASE("an exec holds no memory of BufferParams that are gone", "[unit][growth][bind]") {
-    constexpr std::size_t nodes = 100;
+    constexpr std::size_t nodes = 20;
     const cudag::DeviceBuffer<int> x(1024), y(1024), out(nodes);
     cudag::GraphBuilder builder;
     for (std::size_t i = 0; i < nodes; ++i)
