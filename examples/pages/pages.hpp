@@ -16,6 +16,7 @@ void updates();
 void capture();
 void errors();
 void migrate();
+void pictures();
 void topics();
 
 /// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.

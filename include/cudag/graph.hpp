@@ -9,6 +9,7 @@
 #include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/private_access.hpp>
 #include <cudag/diff.hpp>
+#include <cudag/dot_options.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/function.hpp>
@@ -21,6 +22,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -186,8 +188,13 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// handles.
     [[nodiscard]] CapturedNode counterpart(const CapturedNode& original) const;
 
-    /// Returns Graphviz text with kinds, labels and kernel names, for `dot -Tsvg`.
-    [[nodiscard]] std::string dot() const;
+    /// Returns Graphviz text with kinds, labels and kernel names, for `dot -Tsvg`. Reads a captured graph.
+    [[nodiscard]] std::string dot(const DotOptions& options = {}) const;
+    /// Returns one line for each node, with its number, label, operation, location and predecessors, and the nodes of
+    /// its inner graphs below it. Reads a captured graph.
+    [[nodiscard]] std::string listing() const;
+    /// Writes the listing to `file`.
+    void print(std::FILE* file = stdout) const;
 
     /// Returns CUDA's handle, borrowed from this Graph. It has the edges and empty kernels of the plan of the last
     /// instantiation, or of the default plan. cudag does not see nodes added through it. CUDA keeps the owners alive

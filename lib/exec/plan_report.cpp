@@ -9,7 +9,7 @@
 #include "exec_state.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/names.hpp"
-#include "handles/dot.hpp"
+#include "pictures/dot.hpp"
 #include "node/copy.hpp"
 #include "node/copy_pieces.hpp"
 #include "plan/join_costs.hpp"
@@ -337,7 +337,7 @@ PlanReport Exec::plan() const {
 }
 
 std::string Exec::dot() const {
-    return dot_of(state().source(), state().planned());
+    return dot_of(state().source(), {}, state().planned());
 }
 
 std::string PlanReport::to_string() const {

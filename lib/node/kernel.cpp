@@ -292,6 +292,16 @@ void ArgumentFields::compare(const KernelParams& before, const KernelParams& aft
     }
 }
 
+std::vector<std::string> argument_texts(const KernelParams& kernel) {
+    std::vector<std::string> texts;
+    for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
+        ArgumentBytes bytes{kernel.values + kernel.signature->parameters[i].offset, kernel.signature->parameters[i]};
+        if (bytes.parameter.type == ParameterType::object) bytes.parameter.type = type_by_name(kernel, i);
+        texts.push_back(argument_text(bytes));
+    }
+    return texts;
+}
+
 std::string title(const KernelParams& kernel) {
     const LaunchConfig config = full_config(kernel);
     return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", kernel_name(kernel.function), config.grid.x,

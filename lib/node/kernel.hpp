@@ -140,6 +140,8 @@ constexpr void fields(const KernelParams&, Visitor& visit) {
 }
 /// "scale <<<(1, 1, 1), (256, 1, 1)>>>", and its attributes.
 [[nodiscard]] std::string title(const KernelParams& kernel);
+/// The values of the arguments, in order: "0x7f00", "2.5".
+[[nodiscard]] std::vector<std::string> argument_texts(const KernelParams& kernel);
 
 /// Whether a parameter may be an address. For a recorded kernel CUDA reports sizes only. The content of larger objects
 /// is ignored: it may be stale.

@@ -78,12 +78,12 @@ constexpr Described made_as(NodeParams (*read)(Native, Memory&) = nullptr) {
 }
 constexpr Described not_described = made_as<std::monostate>();
 
-constexpr KindRules row(NodeKind kind, std::string_view name, const char* shape, bool in_body, bool in_child,
-                        bool disabled, bool cloned, bool execs, DeviceLaunch launch, Effects effects,
+constexpr KindRules row(NodeKind kind, std::string_view name, const char* shape, const char* color, bool in_body,
+                        bool in_child, bool disabled, bool cloned, bool execs, DeviceLaunch launch, Effects effects,
                         const Described& described) {
-    return {
-        kind,          name, shape, in_body, in_child, disabled, cloned, execs, launch, effects, described.alternatives,
-        described.read};
+    return {kind,          name,   shape, color,  in_body, in_child,
+            disabled,      cloned, execs, launch, effects, described.alternatives,
+            described.read};
 }
 
 constexpr bool yes = true;
@@ -91,25 +91,25 @@ constexpr bool no = false;
 
 // clang-format off
 constexpr std::array rules_of_kinds{
-    //                              name               shape     in a body, in a child, disabled, cloned, several execs, launched by kernels, effects, described
-    row(NodeKind::kernel,           "kernel",           "box",     yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::arguments,  made_as<const KernelParams*>()),
-    row(NodeKind::memcpy,           "memcpy",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   made_as<const CopyParams*, const cudaMemcpy3DParms*>(read_any_copy)),
-    row(NodeKind::memset,           "memset",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   read_by<read_fill>()),
-    row(NodeKind::host,             "host",             "hexagon", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::undeclared, read_by<read_host_call>()),
-    row(NodeKind::child,            "child",            "ellipse", yes, yes, no,  yes, yes, DeviceLaunch::allowed, Effects::inside,     not_described),
-    row(NodeKind::empty,            "empty",            "diamond", yes, yes, no,  yes, yes, DeviceLaunch::refused, Effects::nothing,    not_described),
-    row(NodeKind::wait_event,       "wait_event",       "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<false>>()),
-    row(NodeKind::record_event,     "record_event",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<true>>()),
-    row(NodeKind::signal_semaphore, "signal_semaphore", "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<true>>()),
-    row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<false>>()),
-    row(NodeKind::alloc,            "alloc",            "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_allocation>()),
-    row(NodeKind::free,             "free",             "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_freed>()),
-    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    not_described),
-    row(NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, Effects::condition,  made_as<const ConditionalParams*, std::monostate>()),
+    //                              name               shape      color      in a body, in a child, disabled, cloned, several execs, launched by kernels, effects, described
+    row(NodeKind::kernel,           "kernel",           "box", "#cfe2f3",     yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::arguments,  made_as<const KernelParams*>()),
+    row(NodeKind::memcpy,           "memcpy",           "ellipse", "#d9ead3", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   made_as<const CopyParams*, const cudaMemcpy3DParms*>(read_any_copy)),
+    row(NodeKind::memset,           "memset",           "ellipse", "#d0e0e3", yes, yes, yes, yes, yes, DeviceLaunch::work,    Effects::operands,   read_by<read_fill>()),
+    row(NodeKind::host,             "host",             "hexagon", "#fce5cd", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::undeclared, read_by<read_host_call>()),
+    row(NodeKind::child,            "child",            "ellipse", "#eeeeee", yes, yes, no,  yes, yes, DeviceLaunch::allowed, Effects::inside,     not_described),
+    row(NodeKind::empty,            "empty",            "diamond", "#ffffff", yes, yes, no,  yes, yes, DeviceLaunch::refused, Effects::nothing,    not_described),
+    row(NodeKind::wait_event,       "wait_event",       "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<false>>()),
+    row(NodeKind::record_event,     "record_event",     "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_event_of<true>>()),
+    row(NodeKind::signal_semaphore, "signal_semaphore", "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<true>>()),
+    row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<false>>()),
+    row(NodeKind::alloc,            "alloc",            "ellipse", "#ead1dc", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_allocation>()),
+    row(NodeKind::free,             "free",             "ellipse", "#ead1dc", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_freed>()),
+    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    not_described),
+    row(NodeKind::conditional,      "conditional",      "ellipse", "#d9d2e9", yes, no,  no,  no,  no,  DeviceLaunch::refused, Effects::condition,  made_as<const ConditionalParams*, std::monostate>()),
 };
 
 /// The row of unknown kinds: CUDA decides about their uses, as far as that is harmless.
-constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, Effects::undeclared, not_described);
+constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", "#eeeeee", no, yes, no, yes, yes, DeviceLaunch::refused, Effects::undeclared, not_described);
 // clang-format on
 
 /// Whether a value has an enumerator: compilers print a value without one as a cast.

@@ -30,6 +30,7 @@ struct KindRules {
     NodeKind kind;
     std::string_view name;
     const char* shape;          ///< in pictures, by Graphviz's name
+    const char* color;          ///< in pictures coloured by kind
     bool allowed_in_body;       ///< of a conditional
     bool allowed_in_child;      ///< a graph that is a child, or inside one
     bool can_be_disabled;       ///< in an exec
