@@ -44,8 +44,8 @@ CONTENTS = {
     "docs/index": {
         "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
                   "graph-memory", "run-time-kernels", "devices", "races", "plan", "pictures", "profile", "capture", "updates", "caches",
-                  "cookbook",
-                  "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages", "troubleshooting"],
+                  "cookbook", "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages",
+                  "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },

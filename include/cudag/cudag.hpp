@@ -1,4 +1,4 @@
-// The header of all of cudag, except the fmt formatters (cudag/format.hpp).
+// The header of all of cudag, except formatters (cudag/format.hpp, ostream.hpp, std_format.hpp).
 #pragma once
 
 // Each header stands before its includers: compilers report the path to a header, and this order keeps the path short.

@@ -3,6 +3,7 @@
 
 #include <cudag/cudag.hpp>
 #include <cudag/format.hpp>
+#include <cudag/ostream.hpp>
 #include <cudag/profile.hpp>
 #include <cudag/profile_diff.hpp>
 
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
