@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHER_FILES = {
-    "lib/handles/dot.cpp": "pictures",
+    "lib/pictures/dot.cpp": "pictures",
     "lib/exec/plan_report.cpp": "the report of a plan, shown on docs/plan.md",
     "lib/exec/tune_report.cpp": "the report of tune",
     "lib/profile/chrome_trace.cpp": "traces",

@@ -11,13 +11,13 @@
 
 namespace {
 
-std::filesystem::path pictures; // empty: none
+std::filesystem::path picture_folder; // empty: none
 
 } // namespace
 
 void pages::picture(const std::string& name, const std::string& dot) {
-    if (pictures.empty()) return;
-    std::ofstream file(pictures / (name + ".dot"));
+    if (picture_folder.empty()) return;
+    std::ofstream file(picture_folder / (name + ".dot"));
     if (!(file << dot).flush()) throw std::runtime_error("cannot write the picture " + name);
 }
 
@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
             {"races", pages::races},       {"plan", pages::plan},     {"updates", pages::updates},
             {"capture", pages::capture},   {"errors", pages::errors}, {"migrate", pages::migrate},
             {"pictures", pages::pictures}, {"topics", pages::topics}, {"profile", pages::profile}};
-        if (argc == 3 && std::string_view(argv[1]) == "--pictures") pictures = argv[2];
-        const std::string_view name = argc > 1 && pictures.empty() ? argv[1] : "";
+        if (argc == 3 && std::string_view(argv[1]) == "--pictures") picture_folder = argv[2];
+        const std::string_view name = argc > 1 && picture_folder.empty() ? argv[1] : "";
         bool found = false;
         for (const auto& [page, program] : programs) {
             if (!name.empty() && page != name) continue;

@@ -64,6 +64,12 @@ std::string_view color_of_device(std::int32_t device) {
     return device < 0 ? std::string_view() : colors[static_cast<std::size_t>(device) % std::size(colors)];
 }
 
+/// Darker for a larger share of the whole, in five steps; none for 0.
+std::string_view color_of_share(double share) {
+    static constexpr std::string_view colors[] = {"#fff5eb", "#fdd0a2", "#fdae6b", "#fd8d3c", "#e6550d"};
+    return share > 0 ? colors[std::min<std::size_t>(static_cast<std::size_t>(share * 5), 4)] : std::string_view();
+}
+
 /// Writes a graph as text. A graph inside a node is a cluster in the cluster of its node.
 class DotWriter {
   public:
@@ -73,6 +79,8 @@ class DotWriter {
         for (const Race& race : races)
             for (const Node& node : {race.first, race.second})
                 in_races_.insert({&detail::GraphIdentity::of(node), detail::GraphIdentity::index_unchecked(node)});
+        for (const double duration : options.durations)
+            longest_ = std::max(longest_, duration);
         text_ = "digraph cudag {\n";
         write(graph, "    ", 0);
         text_ += "}\n";
@@ -198,7 +206,7 @@ class DotWriter {
     std::string look_of(const GraphState& graph, std::uint32_t index, std::size_t level) const {
         std::string look =
             fmt::format("{}\n{}\n{}\n{}", graph.records().nodes()[index].kind, operation_of(graph, index),
-                        detail::without_numbers(graph.records().nodes()[index].label), style_of(graph, index));
+                        detail::without_numbers(graph.records().nodes()[index].label), style_of(graph, index, level));
         if (options_.parameters) look += arguments_of(graph, index);
         for (const auto& inner : graph.nested_in(index)) {
             look += "{";
@@ -211,7 +219,7 @@ class DotWriter {
         return look;
     }
 
-    [[nodiscard]] std::string style_of(const GraphState& graph, std::uint32_t index) const {
+    [[nodiscard]] std::string style_of(const GraphState& graph, std::uint32_t index, std::size_t level) const {
         const detail::NodeRecord& node = graph.records().nodes()[index];
         switch (options_.color) {
         case DotColor::kind:
@@ -220,9 +228,18 @@ class DotWriter {
             return filled(color_of_device(node.device));
         case DotColor::race:
             return in_races_.contains({&graph, index}) ? filled("#ff9999") : "";
+        case DotColor::duration:
+            return filled(color_of_share(duration_of(index, level) / longest_));
         default:
             return "";
         }
+    }
+
+    /// The duration of a node; 0 if it is unknown, as inside inner graphs.
+    [[nodiscard]] double duration_of(std::uint32_t index, std::size_t level) const {
+        return options_.color == DotColor::duration && level == 0 && index < options_.durations.size()
+                   ? options_.durations[index]
+                   : 0;
     }
 
     static std::string node_name(std::size_t id) { return fmt::format("n{}", id); }
@@ -253,8 +270,10 @@ class DotWriter {
         if (!is_open)
             for (const auto& inner : inside)
                 lines.push_back(count_nodes(*inner));
+        if (const double duration = duration_of(index, level); duration > 0 && !is_repeated)
+            lines.push_back(fmt::format("{:.3g} us", duration));
         if (!times.empty()) lines.push_back(times);
-        const std::string colors = style.empty() ? style_of(graph, index) : std::string(style);
+        const std::string colors = style.empty() ? style_of(graph, index, level) : std::string(style);
         const std::string line =
             fmt::format("n{} [shape={}, label=\"{}\"{}{}];\n", id, detail::rules_of(node.kind).shape,
                         escaped(fmt::format("{}", fmt::join(lines, "\n"))), colors.empty() ? "" : ", ", colors);
@@ -279,6 +298,7 @@ class DotWriter {
     const std::vector<Race>& races_;
     std::set<std::pair<const GraphState*, std::uint32_t>> in_races_;
     std::map<std::string, std::uint32_t> numbers_; ///< of looks
+    double longest_ = 0;                           ///< duration of a node
     std::string text_;
     std::size_t next_ = 0;
     std::size_t next_kernel_ = 0;

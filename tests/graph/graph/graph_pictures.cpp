@@ -73,6 +73,13 @@ TEST_CASE("a picture coloured by race has both nodes in red, and a line between 
     CHECK(count(dot, "n0 -> n1 [dir=none") == 1);
 }
 
+TEST_CASE("a picture coloured by duration is darkest at the longest node, and shows each duration", "[graph][dot]") {
+    const std::string dot = layered(1).dot({.color = DotColor::duration, .durations = {1.5, 10, 0}});
+    CHECK(count(dot, "fillcolor=") == 2);
+    CHECK_THAT(dot, ContainsSubstring("1.5 us\", style=filled, fillcolor=\"#fff5eb\"") &&
+                        ContainsSubstring("10 us\", style=filled, fillcolor=\"#e6550d\""));
+}
+
 TEST_CASE("a picture with data has an edge from the last writer to each user, with the bytes", "[graph][dot]") {
     const auto cells = std::make_shared<cudag::DeviceBuffer<int>>(8);
     const auto host = std::make_shared<std::vector<int>>(8);
