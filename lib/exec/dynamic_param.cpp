@@ -91,14 +91,6 @@ Drive drive_of(const Driven& driven, const void* value, std::size_t most, const 
     return {.count = static_cast<std::size_t>(count.value)};
 }
 
-/// The number of elements of a one-dimensional copy or fill; 0 for other nodes.
-std::size_t elements_of(const NodeParams& params) noexcept {
-    if (const auto* copy = std::get_if<const CopyParams*>(&params)) return (*copy)->source_size;
-    if (const auto* set = std::get_if<const SetParams*>(&params))
-        return (*set)->height == 1 ? (*set)->size / (*set)->parts : 0;
-    return 0;
-}
-
 /// Returns the bindings by node; each node's own stay in the order of their addition.
 std::vector<const Binding*> by_node(const std::vector<Binding>& bindings) {
     std::vector<const Binding*> sorted(bindings.size());

@@ -469,15 +469,7 @@ void update_launch(const UpdateTarget& target, const Node& node, const LaunchCon
 void update_size(const UpdateTarget& target, const Node& node, std::size_t count) {
     [[maybe_unused]] static constexpr void* unchanged[2] = {};
     update_anywhere(target, node, [&](auto update) {
-        if (const CopyParams* copy = params_as<CopyParams>(update); copy != nullptr) {
-            CopyParams next = *copy;
-            next.destination_size = next.source_size = count;
-            set_params(update, next, {}, unchanged);
-        } else {
-            SetParams next = *params_as<SetParams>(update);
-            next.size = count * next.parts;
-            set_params(update, next, {}, unchanged);
-        }
+        use_with_elements(update.params(), count, [&](const auto& next) { set_params(update, next, {}, unchanged); });
     });
 }
 

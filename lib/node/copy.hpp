@@ -21,6 +21,16 @@ namespace cudag::detail {
     return copy.source_size * copy.element_bytes;
 }
 
+/// The number of elements.
+[[nodiscard]] inline std::size_t elements_of(const CopyParams& copy) noexcept {
+    return copy.source_size;
+}
+/// The same copy, of `count` elements.
+[[nodiscard]] inline CopyParams with_elements(CopyParams copy, std::size_t count) noexcept {
+    copy.destination_size = copy.source_size = count;
+    return copy;
+}
+
 /// The problem if the sizes differ or are 0, or an operand is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const CopyParams& copy);
 /// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA fails.

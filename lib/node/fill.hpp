@@ -11,6 +11,16 @@
 
 namespace cudag::detail {
 
+/// The number of the user's elements; 0 for several rows.
+[[nodiscard]] inline std::size_t elements_of(const SetParams& set) noexcept {
+    return set.height == 1 ? set.size / set.parts : 0;
+}
+/// The same fill, of `count` of the user's elements in one row.
+[[nodiscard]] inline SetParams with_elements(SetParams set, std::size_t count) noexcept {
+    set.size = count * set.parts;
+    return set;
+}
+
 /// The problem if the range is empty or null, or its pitch is too small or no multiple of an element; empty if there is
 /// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);

@@ -119,6 +119,16 @@ bool same_params(const NodeParams& before, const NodeParams& after, const SameCo
     return found.equal();
 }
 
+std::size_t elements_of(const NodeParams& params) noexcept {
+    const auto elements = [](const auto& block) -> std::size_t {
+        if constexpr (requires { elements_of(*block); })
+            return elements_of(*block);
+        else
+            return 0;
+    };
+    return std::visit(elements, params);
+}
+
 std::string title(const NodeParams& params) {
     const auto text = [](const auto& block) -> std::string {
         if constexpr (requires { title(*block); })

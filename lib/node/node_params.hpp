@@ -57,6 +57,17 @@ inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monosta
 /// A description of the node's work, in one line; empty if its kind is enough.
 [[nodiscard]] std::string title(const NodeParams& params);
 
+/// The number of elements of a one-dimensional copy or fill; 0 for other nodes.
+[[nodiscard]] std::size_t elements_of(const NodeParams& params) noexcept;
+/// Calls `use` with the same parameters, but `count` elements. Requires parameters with a number of elements.
+template <class Use>
+void use_with_elements(const NodeParams& params, std::size_t count, const Use& use) {
+    const auto visit = [&](const auto& block) {
+        if constexpr (requires { with_elements(*block, count); }) use(with_elements(*block, count));
+    };
+    std::visit(visit, params);
+}
+
 /// Calls `use(argument, mode, region, element_bytes)` for the memory of a copy or a fill.
 template <class Use>
 void for_each_region(const NodeParams& params, const Use& use) {

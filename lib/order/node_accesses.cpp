@@ -132,7 +132,7 @@ class Collector {
         if (most == 0)
             for_each_use(place, params, arrays_, note_use);
         else
-            for_each_use_of_most(place, params, most, note_use);
+            use_with_elements(params, most, [&](const auto& next) { for_each_use(place, &next, arrays_, note_use); });
         in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
             if (access.unit == 0 || place.graph != &graph_) // nodes inside belong to the node around them
                 note(node, place, access);
@@ -141,19 +141,6 @@ class Collector {
         });
         if (!of_units_.empty()) note_units(node, place);
     }
-    template <class Note>
-    void for_each_use_of_most(const NodePlace& place, const NodeParams& params, std::size_t most, const Note& note) {
-        if (const auto* const* copy = std::get_if<const CopyParams*>(&params)) {
-            CopyParams next = **copy;
-            next.destination_size = next.source_size = most;
-            for_each_use(place, &next, arrays_, note);
-        } else if (const auto* const* set = std::get_if<const SetParams*>(&params)) {
-            SetParams next = **set;
-            next.size = most;
-            for_each_use(place, &next, arrays_, note);
-        }
-    }
-
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
         if (!access.region.is_empty()) use_(memory_access(node, access, region_, false), origin_of(place, access));
     }

@@ -270,6 +270,22 @@ TEST_CASE("edges are inferred for the most that a parameter may drive a size to"
     }
 }
 
+TEST_CASE("edges are inferred for the most doubles of a driven fill", "[builder][inferred][dynamic]") {
+    const DeviceBuffer<double> filled(100), to(100);
+    write(filled.span(), std::vector<double>(100, 1.0));
+    cudag::DynamicParam<int> n(10);
+    GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
+    n.drive(b.clear(filled).label("fill"));
+    b.memcpy(to.span().subspan(50, 50), filled.span().subspan(50, 50)).label("read");
+    const Graph graph = std::move(b).build();
+    CHECK(edges_of(graph) == std::vector<std::string>{"fill -> read"});
+    cudag::Exec exec = graph.instantiate();
+    CHECK(n.set(100, exec) == 1);
+    const cudag::Stream stream;
+    run(exec, stream);
+    CHECK(read(to)[99] == 0.0);
+}
+
 TEST_CASE("a parameter that is a span counts as that span", "[builder][inferred][dynamic]") {
     const DeviceBuffer<int> x(16), y(16), out(1);
     const cudag::DynamicParam<cudag::DeviceSpan<const int>> reading(x.span());
