@@ -7,6 +7,7 @@
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "lists/spare_block.hpp"
 #include "loops.hpp"
 #include "new_conditional.hpp"
 #include "new_node.hpp"
@@ -34,7 +35,7 @@ std::shared_ptr<GraphState> make_state() {
     cudaGraph_t native = nullptr;
     detail::checked<GraphError>(cudaGraphCreate(&native, 0), "cudaGraphCreate");
     detail::UniqueGraph owner(native);
-    auto state = std::make_shared<GraphState>(native);
+    auto state = detail::make_shared_in_spare<GraphState>(native);
     static_cast<void>(owner.release());
     return state;
 }

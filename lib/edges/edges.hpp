@@ -25,6 +25,7 @@ class Edges {
     /// Makes room for `more` edges.
     void reserve(std::size_t more) { reserve_more(list_, more); }
     void add(const EdgeRecord& edge) {
+        reserve(1);
         list_.push_back(edge);
         has_early_ = has_early_ || edge.kind != EdgeKind::full;
     }

@@ -34,7 +34,7 @@ struct ReadNodes;
 class GraphRecords {
   public:
     /// Constructs the records of a new graph `self`, which this object must be a part of.
-    explicit GraphRecords(GraphState& self) : self_(self), table_(64) {}
+    explicit GraphRecords(GraphState& self) : self_(self), table_(NodeTable::few) {}
     /// Constructs the records of a graph still to be read.
     GraphRecords(GraphState& self, std::unique_ptr<Unread> unread);
     /// Constructs the records of a clone. The effective parameters of `origin`, already read, become the first ones of

@@ -19,6 +19,8 @@ namespace cudag::detail {
 /// The records of nodes, and apart from them the native nodes, for loops that need nothing else.
 class NodeTable {
   public:
+    static constexpr std::size_t few = 15; ///< nodes of a small graph: malloc is quick for up to 1 KiB
+
     NodeTable() = default;
     explicit NodeTable(std::size_t room) {
         records_.reserve(room);
@@ -32,8 +34,8 @@ class NodeTable {
 
     /// Makes room for `more` nodes: adding them then cannot fail.
     void reserve(std::size_t more) {
-        reserve_more(records_, more);
-        reserve_more(natives_, more);
+        reserve_more(records_, more, many);
+        reserve_more(natives_, more, many);
     }
     NodeRecord& add(cudaGraphNode_t native, NodeRecord&& record) {
         natives_.push_back(native);
@@ -73,6 +75,8 @@ class NodeTable {
     }
 
   private:
+    static constexpr std::size_t many = 64;
+
     std::vector<NodeRecord> records_;
     std::vector<cudaGraphNode_t> natives_;
     NodeIndices indices_; ///< of a leading part of `natives_`

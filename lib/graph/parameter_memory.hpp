@@ -1,6 +1,8 @@
 // Memory for the parameters of nodes.
 #pragma once
 
+#include "lists/spare_block.hpp"
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -42,7 +44,7 @@ class Arena {
 /// The arena of a graph, and arenas shared with clones.
 class ParameterMemory {
   public:
-    ParameterMemory() : arena_(std::make_shared<Arena>()) {}
+    ParameterMemory() : arena_(make_shared_in_spare<Arena>()) {}
 
     /// Returns the memory of a clone: a new arena, along with all arenas of the blocks shared with the clone.
     [[nodiscard]] ParameterMemory of_clone() const {

@@ -11,6 +11,7 @@
 #include "graph/names.hpp"
 #include "host_memory.hpp"
 #include "kernel_match.hpp"
+#include "lists/spare_block.hpp"
 #include "order/races.hpp"
 
 #include <utility>
@@ -114,7 +115,7 @@ Graph Graph::clone() const {
         detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
     }
     detail::UniqueGraph owner(native);
-    const auto copy = std::make_shared<GraphState>(native, graph);
+    const auto copy = detail::make_shared_in_spare<GraphState>(native, graph);
     static_cast<void>(owner.release());
     copy->replace_natives(natives_in(*copy, native));
     return Graph(copy);

@@ -8,17 +8,16 @@
 namespace cudag::detail {
 
 template <class T>
-[[gnu::noinline]] void grow(std::vector<T>& list, std::size_t more) {
-    constexpr std::size_t least = 8;
+[[gnu::noinline]] void grow(std::vector<T>& list, std::size_t more, std::size_t least) {
     list.reserve(std::max({least, 2 * list.capacity(), list.size() + more}));
 }
 
-/// Makes room for `more` elements; doubles the capacity, from a few elements on, so repeated additions rarely move the
-/// list. Inlined where nodes are added.
+/// Makes room for `more` elements; doubles the capacity, from `least` elements on, so repeated additions rarely move
+/// the list. Inlined where nodes are added.
 template <class T>
-void reserve_more(std::vector<T>& list, std::size_t more) {
+void reserve_more(std::vector<T>& list, std::size_t more, std::size_t least = 8) {
     if (list.capacity() - list.size() < more) [[unlikely]]
-        grow(list, more);
+        grow(list, more, least);
 }
 
 } // namespace cudag::detail

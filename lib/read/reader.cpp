@@ -7,6 +7,7 @@
 #include "graph/device_rules.hpp"
 #include "graph/read_nodes.hpp"
 #include "lists/none.hpp"
+#include "lists/spare_block.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/rules.hpp"
 #include "node_reader.hpp"
@@ -192,7 +193,7 @@ std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& na
                                            std::vector<CapturedLaunch>&& launches) {
     const SourceLocation made_at = names.location();
     auto records = std::make_unique<CapturedRecords>(std::move(names), std::move(front), std::move(launches));
-    return std::make_shared<GraphState>(native, std::move(records), made_at);
+    return make_shared_in_spare<GraphState>(native, std::move(records), made_at);
 }
 
 std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
