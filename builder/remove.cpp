@@ -135,7 +135,7 @@ void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone
                                describe_node(graph, gone[i].from), region->location),
                    edge_subject(graph, gone[i]), cudaErrorNotSupported);
     }
-    // Outside of regions, CUDA gets edges before build() only for allocations.
+    if (!graph.records().special().memory) return;
     for (const EdgeRecord& edge : graph.edge_lists().native())
         if (find_ends(gone, edge) != nullptr)
             refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes, "

@@ -35,6 +35,18 @@ EdgeKind edge_kind_of(const Dependency& source) {
            std::move(subject));
 }
 
+/// Writes a long line to CUDA while it grows. Graphs with memory nodes, whose edges CUDA cannot remove, and graphs
+/// with inferred edges get their edges with the plan.
+void write_line(GraphState& graph) {
+    constexpr std::size_t least = 4096; // edges: shorter lines fit in the cache as a whole
+    const Construction& construction = graph.construction();
+    if (graph.edge_lists().logical().size() < least) return;
+    if (graph.tree().place() != Place::root || construction.is_captured_into ||
+        construction.options.dependencies != Dependencies::as_written || graph.records().special().memory)
+        return;
+    graph.edge_lists().write_line(graph.native(), graph.records().natives());
+}
+
 template <class Sources>
 void add_edges_from(const Node& to, const Sources& sources) {
     GraphState& graph = GraphIdentity::of(to);
@@ -51,6 +63,8 @@ void add_edges_from(const Node& to, const Sources& sources) {
                 refuse("a node cannot come after itself", subject());
             edges.add({source, target, edge_kind_of(from)});
         }
+        if (edges.size() % GraphEdges::line_at_once == 0) [[unlikely]]
+            write_line(graph);
     } catch (...) {
         edges.take_back(before);
         throw;

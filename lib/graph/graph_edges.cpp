@@ -25,4 +25,13 @@ void GraphEdges::write_needed(cudaGraph_t graph, std::span<const cudaGraphNode_t
     }
 }
 
+void GraphEdges::write_line(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    if (native_.list().size() != written_) return;
+    for (std::size_t i = written_; i < logical_.size(); ++i) {
+        const auto node = static_cast<std::uint32_t>(i);
+        if (logical_.list()[i] != EdgeRecord{node, node + 1}) return;
+    }
+    write_from(written_, graph, nodes);
+}
+
 } // namespace cudag::detail

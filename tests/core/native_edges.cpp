@@ -117,6 +117,44 @@ TEST_CASE("CUDA gets the edges that it lacks, and each once") {
     CHECK(edges.list() == wanted);
 }
 
+TEST_CASE("a line is written to CUDA as it grows, until there is another edge") {
+    Native cuda(6);
+    GraphEdges edges;
+    const auto write = [&](std::uint32_t from, std::uint32_t to) {
+        edges.logical().add({from, to});
+        edges.write_line(cuda.graph, cuda.nodes);
+    };
+    write(0, 1);
+    CHECK(cuda.edges() == List{{0, 1}});
+    edges.logical().add({1, 2});
+    write(2, 3);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {2, 3}});
+    edges.write_line(cuda.graph, cuda.nodes); // nothing is new
+    write(0, 3);
+    write(3, 4);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {2, 3}});
+    CHECK(edges.native() == cuda.edges());
+    edges.plan_by({}, nullptr);
+    edges.become_planned(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {0, 3}, {2, 3}, {3, 4}});
+}
+
+TEST_CASE("a line is not written beside edges that CUDA has recorded, or without some of its own") {
+    Native cuda(4);
+    GraphEdges recorded;
+    REQUIRE(add_dependencies(cuda.graph, &cuda.nodes[2], &cuda.nodes[3], nullptr, 1) == cudaSuccess);
+    recorded.reserve_native(1);
+    recorded.add_native(2, 3);
+    recorded.logical().add({0, 1});
+    recorded.write_line(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{2, 3}});
+    Native other(4);
+    GraphEdges early;
+    early.logical().add({0, 1, EdgeKind::launch_completion});
+    early.write_line(other.graph, other.nodes);
+    CHECK(other.edges().empty());
+}
+
 TEST_CASE("edges that CUDA has recorded between those that it lacks are not added again") {
     Native cuda(5);
     NativeEdges edges;

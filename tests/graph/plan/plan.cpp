@@ -12,6 +12,7 @@
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
+using cudag::GraphError;
 using cudag::JoinForm;
 using cudag::Node;
 using cudag::Plan;
@@ -41,6 +42,69 @@ TEST_CASE("CUDA gets no edge that others imply, and the graph shows those that w
           NativeEdges{{k[0].native(), k[1].native()}, {k[1].native(), k[2].native()}, {k[2].native(), k[3].native()}});
     CHECK(exec.plan().edges_before() == 6);
     CHECK(exec.plan().edges_after() == 3);
+}
+
+TEST_CASE("a long line that CUDA gets while it is written is planned like any other", "[plan]") {
+    constexpr std::size_t nodes = 5000;
+    const auto line = [](GraphBuilder& b) {
+        Kernels k = add_kernels(b, nodes);
+        for (std::size_t i = 1; i < nodes; ++i)
+            k[i].after(k[i - 1]);
+        return k;
+    };
+    GraphBuilder b;
+    const Kernels k = line(b);
+    SECTION("alone") {
+        const Graph graph = std::move(b).build();
+        static_cast<void>(graph.instantiate()); // with an edge from the first node to the last
+        static_cast<void>(graph.instantiate({.plan = without_ends}));
+        CHECK(native_edges(graph.native()).size() == nodes - 1);
+    }
+    SECTION("with a node written last that stands in the line") {
+        const auto last = add_kernels(b, 1).front();
+        last.after(k[99]);
+        k[100].after(last); // implies the edge from 99 to 100
+        const Graph graph = std::move(b).build();
+        static_cast<void>(graph.instantiate({.plan = without_ends}));
+        const NativeEdges edges = native_edges(graph.native());
+        CHECK(edges.size() == nodes);
+        CHECK(std::ranges::find(edges, std::pair(k[99].native(), k[100].native())) == edges.end());
+        CHECK(graph.edge_count() == nodes + 1);
+        GraphBuilder c;
+        const Kernels same = line(c);
+        const auto other = add_kernels(c, 1).front();
+        other.after(same[99]);
+        same[100].after(other);
+        Exec exec = graph.instantiate({.plan = without_ends});
+        CHECK(exec.update(std::move(c).build()).updated());
+    }
+    SECTION("without one of its nodes") {
+        b.remove(k[100]);
+        k[101].after(k[99]);
+        const Graph graph = std::move(b).build();
+        static_cast<void>(graph.instantiate({.plan = without_ends}));
+        CHECK(native_edges(graph.native()).size() == nodes - 2);
+    }
+    SECTION("without one of its edges") {
+        b.remove_edge(k[99], k[100]);
+        const Graph graph = std::move(b).build();
+        CHECK(graph.edge_count() == nodes - 2);
+        static_cast<void>(graph.instantiate({.plan = without_ends}));
+        const NativeEdges edges = native_edges(graph.native());
+        CHECK(edges.size() == nodes - 2);
+        CHECK(std::ranges::find(edges, std::pair(k[99].native(), k[100].native())) == edges.end());
+    }
+    SECTION("with an edge written twice") {
+        k[1].after(k[0]);
+        const Graph graph = std::move(b).build();
+        CHECK(graph.edge_count() == nodes - 1);
+        static_cast<void>(graph.instantiate({.plan = without_ends}));
+        CHECK(native_edges(graph.native()).size() == nodes - 1);
+    }
+    SECTION("closed to a cycle") {
+        k[0].after(k[nodes - 1]);
+        CHECK_THROWS_AS(std::move(b).build(), GraphError);
+    }
 }
 
 TEST_CASE("without a plan CUDA gets the edges as they were written, also after one", "[plan]") {
