@@ -58,9 +58,10 @@ struct Plan {
     /// Nodes of inner graphs get no lanes. `instantiate` throws InstantiateError unless there is one finite,
     /// nonnegative duration for each node.
     std::vector<double> durations = {};
-    /// The expected number of launches of an Exec. Joins in their quickest form, and kernels at the ends, make
-    /// instantiation slower; with fewer launches than repay this (about 4), joins stay empty nodes, and the ends stay
-    /// as they are. More than that changes nothing.
+    /// The expected number of launches of an Exec. The forms with the quickest launch make instantiation slower. With
+    /// fewer launches than repay this (about 4), joins stay empty nodes unless edges are instantiated as quickly, and
+    /// the ends stay as they are. With fewer than 100, a kernel replaces fewer edges from each to each. More than that
+    /// changes nothing.
     unsigned launches = 300;
 
     /// Returns whether nodes may be put on lanes.

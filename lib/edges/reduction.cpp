@@ -78,7 +78,15 @@ class Reduction {
             if (edges[i].kind == EdgeKind::full)
                 incoming_[next[place_of(edges[i].to)]++] = {place_of(edges[i].from), i};
         for (std::uint32_t node = 0; node + 1 < first_.size(); ++node)
-            std::ranges::sort(edges_to(node), std::ranges::greater(), &Incoming::from);
+            sort_latest_first(edges_to(node));
+    }
+
+    static void sort_latest_first(std::span<Incoming> edges) {
+        if (edges.size() < 2) return;
+        if (std::ranges::is_sorted(edges, {}, &Incoming::from)) // as usually written
+            std::ranges::reverse(edges);
+        else
+            std::ranges::sort(edges, std::ranges::greater(), &Incoming::from);
     }
 
     [[nodiscard]] std::span<Incoming> edges_to(std::uint32_t node) {
@@ -162,14 +170,14 @@ std::vector<bool> find_implied(std::size_t nodes, const std::vector<EdgeRecord>&
     return Reduction(nodes, edges, keeps_all).run();
 }
 
-std::vector<EdgeRecord> reduced(std::size_t nodes, const std::vector<EdgeRecord>& edges,
-                                const std::vector<bool>& keeps_all) {
+std::vector<EdgeRecord> reduced(std::size_t nodes, std::vector<EdgeRecord> edges, const std::vector<bool>& keeps_all) {
     const std::vector<bool> implied = find_implied(nodes, edges, keeps_all);
     if (implied.empty()) return edges;
-    std::vector<EdgeRecord> kept;
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < edges.size(); ++i)
-        if (!implied[i]) kept.push_back(edges[i]);
-    return kept;
+        if (!implied[i]) edges[kept++] = edges[i];
+    edges.resize(kept);
+    return edges;
 }
 
 } // namespace cudag::detail

@@ -20,7 +20,7 @@ namespace cudag::detail {
                                              const std::vector<bool>& keeps_all = {});
 
 /// The edges not implied by others, in order.
-[[nodiscard]] std::vector<EdgeRecord> reduced(std::size_t nodes, const std::vector<EdgeRecord>& edges,
+[[nodiscard]] std::vector<EdgeRecord> reduced(std::size_t nodes, std::vector<EdgeRecord> edges,
                                               const std::vector<bool>& keeps_all = {});
 
 } // namespace cudag::detail

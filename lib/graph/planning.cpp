@@ -41,6 +41,8 @@ bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
 /// library, or from them. Empty if there are none.
 std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
     std::vector<bool> kept;
+    if (std::ranges::none_of(graph.records().nodes(), [](const NodeRecord& node) { return is_event(node.kind); }))
+        return kept;
     for (const EdgeRecord& edge : edges) {
         if (!is_at_event(graph, edge)) continue;
         kept.resize(graph.records().natives().size());
@@ -194,17 +196,16 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
+    const auto nodes_of = [&](NodeKind kind) {
+        std::vector<bool> found;
+        found.reserve(input.nodes);
+        for (const NodeRecord& node : graph.records().nodes())
+            found.push_back(node.kind == kind);
+        return found;
+    };
     // With several devices, a kernel before and after all nodes would make each device wait for the others.
-    if (plans_ends && is_only_device()) {
-        input.is_kernel.resize(input.nodes);
-        for (std::size_t node = 0; node < input.nodes; ++node)
-            input.is_kernel[node] = graph.records().nodes()[node].kind == NodeKind::kernel;
-    }
-    if (graph.records().special().joins) {
-        input.is_join.resize(input.nodes);
-        for (std::size_t node = 0; node < input.nodes; ++node)
-            input.is_join[node] = graph.records().nodes()[node].kind == NodeKind::empty;
-    }
+    if (plans_ends && is_only_device()) input.is_kernel = nodes_of(NodeKind::kernel);
+    if (graph.records().special().joins) input.is_join = nodes_of(NodeKind::empty);
     if (wants_early) input.early = early_nodes(graph);
     if (wants_lanes) {
         input.lanes = device_rules().lanes;

@@ -39,9 +39,9 @@ bool would_compete(const std::vector<std::uint32_t>& first, std::size_t nodes, c
 void plan_ends(const std::vector<bool>& is_kernel, PlannedEdges& planned) {
     const std::size_t nodes = is_kernel.size();
     const std::size_t all = nodes + planned.kernels;
-    std::vector<bool> has_before(all), has_after(all);
+    std::vector<char> has_before(all), has_after(all);
     for (const EdgeRecord& edge : planned.edges)
-        has_before[edge.to] = has_after[edge.from] = true;
+        has_before[edge.to] = has_after[edge.from] = 1;
     std::vector<std::uint32_t> first, last;
     for (std::uint32_t node = 0; node < nodes; ++node) {
         if (!is_kernel[node]) continue;

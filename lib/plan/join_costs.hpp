@@ -15,9 +15,15 @@ struct JoinCosts {
     /// The threshold for a written join, which is slow as it is: above this ratio a kernel is better than edges,
     /// overall.
     double joins_up_to;
+    /// Up to this ratio edges are instantiated about as quickly as an empty node: they gain in the first launch. From
+    /// a separate measurement of joins in a row; so are the numbers of `for_launches`.
+    double edges_at_once = 0;
     /// The number of launches that repay the slower instantiation of what replaces an empty node, and of kernels at the
     /// ends. From `bench/plan`: the difference in instantiation and the gain of a launch grow alike with the nodes.
     unsigned repaid_by = 4;
+
+    /// The costs for so many launches: few of them do not repay the edges that a kernel saves the instantiation.
+    [[nodiscard]] JoinCosts for_launches(unsigned launches) const noexcept;
 
     /// The number of edges without a kernel for each edge with one.
     [[nodiscard]] static constexpr double edge_ratio(std::size_t before, std::size_t after) noexcept {

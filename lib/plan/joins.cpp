@@ -33,8 +33,10 @@ class Joiner {
         const std::vector<bool> meets_early = find_early_targets(edges);
         std::vector<std::vector<std::uint32_t>> before(nodes_); // by join that becomes edges
         std::vector<std::uint32_t> kernel_of(nodes_);
+        std::vector<std::uint32_t> from;
+        planned_.edges.reserve(edges.size());
         for (const std::uint32_t node : topological_order(edges, outgoing)) {
-            std::vector<std::uint32_t> from;
+            from.clear();
             for (const std::uint32_t item : group(incoming, node)) {
                 const EdgeRecord& edge = edges[item];
                 if (edge.kind != EdgeKind::full)
@@ -62,7 +64,7 @@ class Joiner {
             planned_.joins.push_back({node, size_of(from), size_of(to), form, reason});
             switch (form) {
             case JoinForm::edges:
-                before[node] = std::move(from);
+                before[node] = from;
                 break;
             case JoinForm::kernel:
                 add_edges(from, kernel_of[node] = new_kernel());
@@ -73,9 +75,12 @@ class Joiner {
                 break;
             }
         }
+        const bool all_stay =
+            std::ranges::all_of(planned_.joins, [](const JoinRecord& join) { return join.form == JoinForm::node; });
+        if (all_stay) return;
         std::vector<bool> kept = keeps_all_;
         if (!kept.empty()) kept.resize(nodes_ + planned_.kernels);
-        planned_.edges = reduced(nodes_ + planned_.kernels, planned_.edges, kept);
+        planned_.edges = reduced(nodes_ + planned_.kernels, std::move(planned_.edges), kept);
     }
 
     /// Puts a kernel between nodes that all precede the same others.
@@ -178,13 +183,15 @@ class Joiner {
     [[nodiscard]] Choice choose(std::size_t before, std::size_t after, bool must_stay) const {
         if (before == 0 || after == 0) return {JoinForm::edges, JoinReason::joins_nothing};
         if (!must_stay && (before == 1 || after == 1)) return {JoinForm::edges, JoinReason::no_more_edges};
-        if (!rules_.repays) return {JoinForm::node, JoinReason::few_launches};
+        const double ratio = JoinCosts::edge_ratio(before, after);
+        if (!rules_.repays)
+            return !must_stay && ratio <= rules_.costs.edges_at_once ? Choice{JoinForm::edges, JoinReason::few_edges}
+                                                                     : Choice{JoinForm::node, JoinReason::few_launches};
         if (!rules_.kernels)
             return {must_stay || before * after > most_edges_for_node ? JoinForm::node : JoinForm::edges,
                     JoinReason::no_kernel};
         if (must_stay) return {JoinForm::kernel, JoinReason::early_edges};
-        if (JoinCosts::edge_ratio(before, after) > rules_.costs.joins_up_to)
-            return {JoinForm::kernel, JoinReason::many_edges};
+        if (ratio > rules_.costs.joins_up_to) return {JoinForm::kernel, JoinReason::many_edges};
         return {JoinForm::edges, JoinReason::few_edges};
     }
 

@@ -25,6 +25,7 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
     };
     JoinRules rules = input.rules;
     rules.repays = plan.launches >= rules.costs.repaid_by;
+    rules.costs = rules.costs.for_launches(plan.launches);
     PlannedEdges planned{input.has_fan_in ? reduce(input.edges) : input.edges};
     if (const std::optional<Lanes> lanes = lanes_of(input, planned.edges, plan)) {
         planned.edges.insert(planned.edges.end(), lanes->edges.begin(), lanes->edges.end());

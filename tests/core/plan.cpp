@@ -553,6 +553,45 @@ TEST_CASE("launches that repay no slower instantiation leave joins and ends as t
     CHECK(enough->kernels == 3);
 }
 
+TEST_CASE("for few launches, small joins become edges, and wide blocks a kernel") {
+    const auto joined = [](std::uint32_t before, std::uint32_t after) {
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t i = 0; i < before; ++i)
+            edges.push_back({i, before});
+        for (std::uint32_t i = 0; i < after; ++i)
+            edges.push_back({before, before + 1 + i});
+        return edges;
+    };
+    const JoinCosts costs = join_costs(9, 0);
+    const auto form = [&](std::uint32_t before, std::uint32_t after, unsigned launches) {
+        std::vector<bool> is_join(before + after + 1);
+        is_join[before] = true;
+        const auto edges = joined(before, after);
+        return plan_edges({before + after + 1, edges, is_join, {}, {}, {costs}}, {.launches = launches})
+            ->joins.front()
+            .form;
+    };
+    for (const unsigned launches : {0U, 1U, 3U}) {
+        CHECK(form(2, 2, launches) == JoinForm::edges);
+        CHECK(form(2, 8, launches) == JoinForm::edges);
+        CHECK(form(4, 4, launches) == JoinForm::node);
+    }
+    for (const unsigned launches : {4U, 9U, 10U, 99U, 300U})
+        CHECK(form(3, 3, launches) == JoinForm::edges);
+    CHECK(form(4, 4, 4) == JoinForm::kernel);
+    CHECK(form(4, 4, 10) == JoinForm::edges);
+    CHECK(form(6, 6, 50) == JoinForm::kernel);
+    CHECK(form(6, 6, 300) == JoinForm::edges);
+    CHECK(form(7, 7, 300) == JoinForm::kernel);
+    std::vector<EdgeRecord> block;
+    for (std::uint32_t i = 0; i < 16; ++i)
+        block.push_back({i % 4, 4 + i / 4});
+    const PlanInput written{8, block, {}, {}, {}, {costs}};
+    CHECK(plan_edges(written, {.launches = 1})->kernels == 1);
+    CHECK_FALSE(plan_edges(written, {.launches = 10}));
+    CHECK_FALSE(plan_edges(written));
+}
+
 TEST_CASE("few launches leave no join that nothing needs, and no edges from each to each") {
     const std::vector<EdgeRecord> one_before{{0, 1}, {1, 2}, {1, 3}};
     const auto planned =
