@@ -109,7 +109,7 @@ struct CudagLine {
         graph = std::move(builder).build();
     }
 
-    void instantiate() { exec = graph->instantiate(); }
+    void instantiate(const cudag::Plan& plan = {}) { exec = graph->instantiate({.plan = plan}); }
 };
 
 } // namespace bench
