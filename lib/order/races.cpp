@@ -94,6 +94,11 @@ PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
     return {row + row_in_slice, offset - row_in_slice * region.pitch};
 }
 
+/// Whether nodes of `graph`, or inside it, may have known accesses.
+bool may_have_accesses(const GraphState& graph) {
+    return graph.records().special().accesses || !graph.nested().empty() || !graph.root().conditions().all().empty();
+}
+
 /// Calls `use(argument)` for each argument of the node that may be an address of undeclared memory.
 template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
@@ -161,8 +166,7 @@ Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigi
 
 std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
-    const bool has_conditions = !graph.root().conditions().all().empty();
-    if (!graph.records().special().accesses && graph.nested().empty() && !has_conditions) return races;
+    if (!may_have_accesses(graph)) return races;
     if (is_line(graph.records().nodes().size(), graph.edges())) return races;
     const std::vector<Conflict> conflicts =
         find_races(access_list_of(graph), graph.records().nodes().size(), graph.edges(), most);
@@ -197,6 +201,7 @@ std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph) {
 }
 
 void refuse_races(const GraphState& graph, const char* action) {
+    if (!may_have_accesses(graph)) return;
     constexpr std::size_t shown = 10;
     std::vector<Race> races;
     collect(graph, shown + 1, races);
