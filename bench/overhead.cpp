@@ -1,4 +1,5 @@
 // What cudag costs beside the plain Runtime API: a line of kernel nodes, built, instantiated, launched and updated.
+#include "bare_line.hpp"
 #include "line.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -44,8 +45,10 @@ void measure_making(const Size& size, int repeat, std::vector<bench::Comparison>
     bench::Comparison build_owning{name + "build, DeviceBuffer as argument", 0, {}, {}};
     bench::Comparison instantiate{name + "instantiate", is_line_of_1000 ? 1.05 : 0, {}, {}};
     bench::Comparison both{name + "build and instantiate", size.goal(), {}, {}};
+    bench::Comparison bare{name + "the same calls of CUDA without cudag", 0, {}, {}};
     cudag::DeviceBuffer<float> values(static_cast<std::size_t>(size.nodes));
     float* const data = values.data();
+    const bench::BareCalls calls;
 
     // A graph is instantiated right after it was built, and destroyed before the next one, as programs do.
     const auto build_raw = [&] {
@@ -58,7 +61,7 @@ void measure_making(const Size& size, int repeat, std::vector<bench::Comparison>
         build.cudag.push_back(microseconds([&] { line.build(size.nodes, data, {}, size.lines); }));
         instantiate.cudag.push_back(microseconds([&] { line.instantiate(size.plan()); }));
     };
-    bench::rounds(repeat, {&build, &build_owning, &instantiate, &both}, [&](int round) {
+    bench::rounds(repeat, {&build, &build_owning, &instantiate, &both, &bare}, [&](int round) {
         if (round % 2 == 0) build_raw();
         build_cudag();
         if (round % 2 != 0) build_raw();
@@ -67,8 +70,12 @@ void measure_making(const Size& size, int repeat, std::vector<bench::Comparison>
         build_owning.cudag.push_back(microseconds([&] { owning.build(size.nodes, values, {}, size.lines); }));
         both.raw.push_back(build.raw.back() + instantiate.raw.back());
         both.cudag.push_back(build.cudag.back() + instantiate.cudag.back());
+        bench::BareLine line;
+        bare.raw.push_back(both.raw.back());
+        const double built = microseconds([&] { line.build(calls, size.nodes, data, size.lines); });
+        bare.cudag.push_back(built + microseconds([&] { line.instantiate(calls); }));
     });
-    for (bench::Comparison* row : {&build, &build_owning, &instantiate, &both})
+    for (bench::Comparison* row : {&build, &build_owning, &instantiate, &both, &bare})
         rows.push_back(std::move(*row));
 }
 
