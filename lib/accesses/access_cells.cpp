@@ -107,8 +107,8 @@ class AccessCells::Cutting {
 };
 
 AccessCells::AccessCells(const AccessList& accesses) : parts_(accesses.regions().size()) {
-    for (const AccessList::Access& access : accesses)
-        parts_[access.region].modes |= bit_of(access.order.mode);
+    for (std::size_t i = 0; i < accesses.size(); ++i)
+        parts_[accesses.region_of(i)].modes |= bit_of(accesses.order_of(i).mode);
     const Regions regions = accesses.regions();
     std::vector<Extent> extents;
     extents.reserve(regions.size());

@@ -11,7 +11,7 @@
 
 namespace cudag::detail {
 
-/// Finds entries that overlap a region. `Entry` has a MemoryAccess `access`. An entry may wait: searches ignore it
+/// Finds entries that overlap a region. `Entry` is a MemoryAccess. An entry may wait: searches ignore it
 /// until `put`.
 ///
 /// Lists hold the entries by the power of two of their extent, with reads in lists of their own, each list by first
@@ -35,13 +35,13 @@ class AccessIndex {
 
     Place add(const Entry& entry) {
         List& list = list_of(entry);
-        return {&list, list.emplace(entry.access.region.begin, entry)};
+        return {&list, list.emplace(entry.region.begin, entry)};
     }
     static void remove(const Place& place) noexcept { place.list->erase(place.entry); }
 
     Place add_waiting(const Entry& entry) {
         List& list = list_of(entry);
-        return {&list, waiting_.emplace(entry.access.region.begin, entry)};
+        return {&list, waiting_.emplace(entry.region.begin, entry)};
     }
     void put(Place& place) noexcept { place.entry = place.list->insert(waiting_.extract(place.entry)); }
     void remove_waiting(const Place& place) noexcept { waiting_.erase(place.entry); }
@@ -66,15 +66,15 @@ class AccessIndex {
             const std::uintptr_t widest = width < 64 ? std::uintptr_t{1} << width : ~std::uintptr_t{0};
             auto entry = list.lower_bound(region.begin - std::min(region.begin, widest));
             for (; entry != list.end() && entry->first < region.end(); ++entry)
-                if (entry->second.access.region.end() > region.begin && !visit(entry->second)) return;
+                if (entry->second.region.end() > region.begin && !visit(entry->second)) return;
         }
     }
 
   private:
     [[nodiscard]] List& list_of(const Entry& entry) {
-        const MemoryRegion& region = entry.access.region;
+        const MemoryRegion& region = entry.region;
         const auto width = static_cast<std::uint32_t>(std::bit_width(region.end() - region.begin));
-        return lists_[{width, entry.access.mode == AccessMode::read}];
+        return lists_[{width, entry.mode == AccessMode::read}];
     }
 
     List waiting_;

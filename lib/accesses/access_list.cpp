@@ -28,19 +28,18 @@ AccessList::AccessList(const std::vector<MemoryAccess>& accesses) {
 
 void AccessList::add(const MemoryAccess& access) {
     list_.push_back({access.node, number_of(access.region), access.order()});
-    if (const RegionOfAccess inside = access.inside(); inside != RegionOfAccess()) {
-        inside_.resize(list_.size());
-        inside_.back() = inside;
-        has_units_ = has_units_ || inside.unit != 0;
-    }
+    has_units_ = has_units_ || access.unit != 0;
+    if (access.part_of == 0) return;
+    part_of_.resize(list_.size());
+    part_of_.back() = access.part_of;
 }
 
 void AccessList::renumber(std::span<const std::uint32_t> numbers) {
-    for (Access& access : list_)
+    for (Stored& access : list_)
         access.node = numbers[access.node];
-    inside_.clear();
+    part_of_.clear();
     has_units_ = false;
-    if (!std::ranges::is_sorted(list_, {}, &Access::node)) std::ranges::stable_sort(list_, {}, &Access::node);
+    if (!std::ranges::is_sorted(list_, {}, &Stored::node)) std::ranges::stable_sort(list_, {}, &Stored::node);
 }
 
 std::uint32_t AccessList::number_of(const MemoryRegion& region) {

@@ -13,12 +13,6 @@ namespace cudag::detail {
 /// A list of accesses in a fourth of the memory, since most accesses share regions.
 class AccessList {
   public:
-    struct Access {
-        std::uint32_t node;
-        std::uint32_t region; ///< index in `regions()`
-        AccessOrder order;
-    };
-
     AccessList() = default;
     AccessList(const std::vector<MemoryAccess>& accesses); // NOLINT: the same accesses
 
@@ -26,28 +20,35 @@ class AccessList {
     void reserve(std::size_t count) { list_.reserve(count); }
     void add(const MemoryAccess& access);
     /// Gives each node its number in `numbers`, and sorts the accesses by these. All nodes of a captured region must
-    /// get one number: afterwards no access belongs to a region.
+    /// get one number: afterwards no node is a part of a region.
     void renumber(std::span<const std::uint32_t> numbers);
 
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
-    [[nodiscard]] const Access& operator[](std::size_t access) const noexcept { return list_[access]; }
-    [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
-    [[nodiscard]] auto end() const noexcept { return list_.end(); }
-    [[nodiscard]] std::span<const MemoryRegion> regions() const noexcept { return regions_; }
-    /// The captured region of an access.
-    [[nodiscard]] RegionOfAccess inside(std::size_t access) const noexcept {
-        return access < inside_.size() ? inside_[access] : RegionOfAccess();
+    [[nodiscard]] MemoryAccess operator[](std::size_t access) const noexcept {
+        const auto& [node, region, order] = list_[access];
+        return {node, order.mode, regions_[region], order.unit, access < part_of_.size() ? part_of_[access] : 0};
     }
+    [[nodiscard]] std::uint32_t node_of(std::size_t access) const noexcept { return list_[access].node; }
+    [[nodiscard]] AccessOrder order_of(std::size_t access) const noexcept { return list_[access].order; }
+    /// The index of the access's region in `regions()`.
+    [[nodiscard]] std::uint32_t region_of(std::size_t access) const noexcept { return list_[access].region; }
+    [[nodiscard]] std::span<const MemoryRegion> regions() const noexcept { return regions_; }
     /// Whether captured regions declare some of the accesses.
     [[nodiscard]] bool has_units() const noexcept { return has_units_; }
 
   private:
+    struct Stored {
+        std::uint32_t node;
+        std::uint32_t region;
+        AccessOrder order;
+    };
+
     [[nodiscard]] std::uint32_t number_of(const MemoryRegion& region);
     [[nodiscard]] std::size_t slot_of(const MemoryRegion& region) const noexcept;
     void grow_table();
 
-    std::vector<Access> list_;
-    std::vector<RegionOfAccess> inside_; ///< of the first accesses; later ones have none
+    std::vector<Stored> list_;
+    std::vector<std::uint32_t> part_of_; ///< of the first accesses; later ones have none
     bool has_units_ = false;
     std::vector<MemoryRegion> regions_;
     std::vector<std::uint32_t> table_; ///< numbers of regions by their hash; at least half of it is free

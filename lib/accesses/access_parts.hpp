@@ -19,11 +19,11 @@ class AccessParts {
     explicit AccessParts(const AccessList& accesses) : accesses_(accesses), inside_(accesses.size()) {
         std::unordered_map<std::uint32_t, std::uint32_t> numbers;
         for (std::uint32_t i = 0; i < accesses.size(); ++i) {
-            const auto [unit, part_of] = accesses.inside(i);
-            const std::uint32_t region = unit != 0 ? unit : part_of;
+            const MemoryAccess access = accesses[i];
+            const std::uint32_t region = access.unit != 0 ? access.unit : access.part_of;
             if (region == 0) continue;
             const auto next = static_cast<std::uint32_t>(numbers.size());
-            inside_[i] = {numbers.try_emplace(region, next).first->second, unit != 0 ? By::region : By::part};
+            inside_[i] = {numbers.try_emplace(region, next).first->second, access.unit != 0 ? By::region : By::part};
         }
         regions_ = static_cast<std::uint32_t>(numbers.size());
     }
@@ -54,8 +54,9 @@ class AccessParts {
         std::vector<std::uint32_t> places;
         for (std::uint32_t i = 0; i < accesses_.size(); ++i) {
             if (!takes(inside_[i])) continue;
-            const auto& [node, region, order] = accesses_[i];
-            part.add({node, order.mode, accesses_.regions()[region], order.unit});
+            MemoryAccess access = accesses_[i];
+            access.part_of = 0;
+            part.add(access);
             places.push_back(i);
         }
         use(part, places);

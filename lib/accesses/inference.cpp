@@ -99,7 +99,7 @@ class Inference {
                 sources_.push_back(join);
         follows_last = follows_last || !sources_.empty();
         for (const Conflict& conflict : conflicts_)
-            if (const std::uint32_t from = accesses_[conflict.first].node; from >= last_) {
+            if (const std::uint32_t from = accesses_.node_of(conflict.first); from >= last_) {
                 note_edge(from, follows_last);
                 sources_.push_back(from);
             }

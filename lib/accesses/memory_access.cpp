@@ -77,7 +77,7 @@ std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegi
 }
 
 bool conflicts(const MemoryAccess& a, const MemoryAccess& b) noexcept {
-    return a.node != b.node && !commute(a.order(), b.order()) && !are_inside_region(a.inside(), b.inside()) &&
+    return a.node != b.node && !commute(a.order(), b.order()) && !are_inside_region(a, b) &&
            common_bytes(a.region, b.region).has_value();
 }
 

@@ -39,29 +39,23 @@ struct AddressRange {
 /// Takes at worst time in proportion to the rows of the region with fewer rows; constant time for ranges.
 [[nodiscard]] std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegion& b) noexcept;
 
-/// The captured region of a node, by its number, never 0.
-struct RegionOfAccess {
-    std::uint32_t unit = 0;    ///< not 0: the region as a whole declares the access
-    std::uint32_t part_of = 0; ///< not 0: the access is the node's own, and the node is a part of the region
-    friend bool operator==(const RegionOfAccess&, const RegionOfAccess&) = default;
-};
-/// Whether both accesses are of nodes of one region, and the region declares at least one of them: the region orders
-/// its nodes.
-[[nodiscard]] constexpr bool are_inside_region(const RegionOfAccess& a, const RegionOfAccess& b) noexcept {
-    return (a.unit != 0 && (a.unit == b.unit || a.unit == b.part_of)) || (b.unit != 0 && b.unit == a.part_of);
-}
-
+/// Captured regions have numbers, never 0.
 struct MemoryAccess {
     std::uint32_t node;
     AccessMode mode;
     MemoryRegion region;
-    std::uint32_t unit = 0;    ///< see RegionOfAccess
-    std::uint32_t part_of = 0; ///< see RegionOfAccess
+    std::uint32_t unit = 0;    ///< not 0: this captured region as a whole declares the access
+    std::uint32_t part_of = 0; ///< not 0: the access is the node's own, and the node is a part of this captured region
 
     [[nodiscard]] AccessOrder order() const noexcept { return {mode, unit}; }
-    [[nodiscard]] RegionOfAccess inside() const noexcept { return {unit, part_of}; }
     friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
+
+/// Whether both accesses are of nodes of one captured region, and the region declares at least one of them: the region
+/// orders its nodes.
+[[nodiscard]] constexpr bool are_inside_region(const MemoryAccess& a, const MemoryAccess& b) noexcept {
+    return (a.unit != 0 && (a.unit == b.unit || a.unit == b.part_of)) || (b.unit != 0 && b.unit == a.part_of);
+}
 
 /// Whether two accesses of unordered nodes are a race: their nodes differ, they have bytes in common, they do not
 /// commute, and no region orders them.

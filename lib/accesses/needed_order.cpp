@@ -8,8 +8,8 @@ namespace cudag::detail {
 NeededOrder::NeededOrder(const AccessList& accesses, std::size_t nodes)
     : accesses_(accesses), memory_(accesses), cells_(memory_.size()), first_(nodes + 1), seen_in_(nodes) {
     members_.reserve(accesses.size());
-    for (const AccessList::Access& access : accesses)
-        ++first_[access.node + 1];
+    for (std::size_t i = 0; i < accesses.size(); ++i)
+        ++first_[accesses.node_of(i) + 1];
     for (std::size_t node = 0; node < nodes; ++node)
         first_[node + 1] += first_[node];
 }
@@ -23,7 +23,7 @@ std::span<const NeededOrder::After> NeededOrder::take(std::uint32_t node) {
 }
 
 inline std::uint32_t NeededOrder::add_to(std::uint32_t list, std::uint32_t access) {
-    members_.push_back({access, accesses_[access].node, list, list == none ? 1 : members_[list].length + 1});
+    members_.push_back({access, accesses_.node_of(access), list, list == none ? 1 : members_[list].length + 1});
     return static_cast<std::uint32_t>(members_.size() - 1);
 }
 
@@ -51,8 +51,8 @@ inline bool NeededOrder::take_cell(Cell& cell, std::uint32_t access, const Acces
 }
 
 void NeededOrder::take_access(std::uint32_t access) {
-    const std::uint32_t region = accesses_[access].region;
-    const AccessOrder order = accesses_[access].order;
+    const std::uint32_t region = accesses_.region_of(access);
+    const AccessOrder order = accesses_.order_of(access);
     const std::span<const std::uint32_t> cells = memory_.of(region);
     std::uint32_t alone = none; // the list of this access alone
     if (cells.size() == 1) return static_cast<void>(take_cell(cells_[cells.front()], access, order, alone));
@@ -71,8 +71,8 @@ bool NeededOrder::join_alike(std::span<const std::uint32_t> cells, std::uint32_t
     const std::uint32_t number = cells_[cells.front()].alike;
     if (number == none) return false;
     Alike& alike = alike_[number];
-    const bool is_same = alike.region == accesses_[access].region && alike.cells == cells.size();
-    if (!is_same || !commute(alike.order, accesses_[access].order)) return false;
+    const bool is_same = alike.region == accesses_.region_of(access) && alike.cells == cells.size();
+    if (!is_same || !commute(alike.order, accesses_.order_of(access))) return false;
     if (alike.before == unknown) alike.before = before_all(cells);
     if (alike.before != none) come_after(alike.before, access);
     alike.latest = add_to(alike.latest, access);

@@ -80,12 +80,12 @@ class RaceSearch {
         if (conflicts_.empty()) return;
         unordered_.clear();
         for (const Conflict& conflict : conflicts_)
-            unordered_.push_back(accesses_[conflict.first].node);
+            unordered_.push_back(accesses_.node_of(conflict.first));
         precedence().remove_ordered(node, unordered_);
         if (unordered_.empty()) return;
         std::ranges::sort(unordered_);
         for (const auto& [first, second] : conflicts_)
-            if (std::ranges::binary_search(unordered_, accesses_[first].node))
+            if (std::ranges::binary_search(unordered_, accesses_.node_of(first)))
                 races_.push_back({std::min(first, second), std::max(first, second)});
     }
 
@@ -119,7 +119,7 @@ std::vector<Conflict> search_races(const AccessList& accesses, std::size_t nodes
             races.push_back({places[first], places[second]});
     });
     const auto ends = [&](const Conflict& race) {
-        return std::pair(accesses[race.second].node, accesses[race.first].node);
+        return std::pair(accesses.node_of(race.second), accesses.node_of(race.first));
     };
     std::ranges::sort(races, {}, [&](const Conflict& race) { return std::tuple(ends(race), race.first, race.second); });
     const auto repeated = std::unique(races.begin(), races.end(),
@@ -142,7 +142,7 @@ std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes, 
         races = search_races(accesses, nodes, ordering);
     }
     std::ranges::sort(races, {}, [&](const Conflict& race) {
-        return std::pair(accesses[race.second].node, accesses[race.first].node);
+        return std::pair(accesses.node_of(race.second), accesses.node_of(race.first));
     });
     races.resize(std::min(races.size(), most));
     return races;

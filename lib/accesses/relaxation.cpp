@@ -108,11 +108,12 @@ void add_conflicts(const AccessList& accesses, const Direction& direction, std::
         for (const NeededOrder::After& after : needed.take(node))
             needed.add_conflicts(after, conflicts);
         for (const Conflict& conflict : conflicts)
-            unordered.push_back(accesses[conflict.first].node);
+            unordered.push_back(accesses.node_of(conflict.first));
         precedence.remove_ordered(node, unordered); // edges other than full order the remaining ones
         std::ranges::sort(unordered);
         for (const Conflict& conflict : conflicts)
-            if (const std::uint32_t from = accesses[conflict.first].node; !std::ranges::binary_search(unordered, from))
+            if (const std::uint32_t from = accesses.node_of(conflict.first);
+                !std::ranges::binary_search(unordered, from))
                 edges.push_back({from, node});
     }
 }
@@ -137,13 +138,12 @@ std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord
 
 /// Nodes with accesses declared by regions, and other nodes of these regions that use the declared memory.
 std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::vector<RegionPart>& parts) {
-    const auto access_at = [&](std::size_t i) {
-        const auto& [node, region, order] = accesses[i];
-        return MemoryAccess{node, order.mode, accesses.regions()[region]};
+    const auto access_at = [&](std::size_t i) { // as if of no region
+        return MemoryAccess{accesses.node_of(i), accesses.order_of(i).mode, accesses.regions()[accesses.region_of(i)]};
     };
     std::unordered_map<std::uint32_t, std::vector<MemoryAccess>> declared_by; // each once
     for (std::size_t i = 0; i < accesses.size(); ++i) {
-        const std::uint32_t region = accesses.inside(i).unit;
+        const std::uint32_t region = accesses[i].unit;
         if (region == 0) continue;
         std::vector<MemoryAccess>& all = declared_by[region];
         const MemoryAccess access = access_at(i);
@@ -156,9 +156,9 @@ std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::v
     for (const RegionPart& part : parts)
         found.push_back(part.is_declared);
     for (std::size_t i = 0; i < accesses.size(); ++i) {
-        const std::uint32_t region = accesses.inside(i).part_of;
+        const std::uint32_t region = accesses[i].part_of;
         const auto declared = region == 0 ? declared_by.end() : declared_by.find(region);
-        if (declared == declared_by.end() || found[accesses[i].node]) continue;
+        if (declared == declared_by.end() || found[accesses.node_of(i)]) continue;
         const MemoryAccess access = access_at(i);
         found[access.node] =
             std::ranges::any_of(declared->second, [&](const MemoryAccess& other) { return conflicts(other, access); });

@@ -63,13 +63,11 @@ void declare_writes(const ExecState& exec) {
     static const auto declare = find<Declare>("cudart_cpu_declare_node");
     const ExecInForce in_force(exec);
     ArrayAddresses arrays;
-    const NodeAccesses all = accesses_of(exec.source(), in_force, arrays);
     std::map<std::pair<const GraphState*, std::uint32_t>, std::vector<WatchedRegion>> regions;
-    for (std::size_t i = 0; i < all.list.size(); ++i) {
-        const NodePlace& node = all.origins[i].place;
-        if (says_all(exec, node))
-            regions[{node.graph, node.index}].push_back({all.list[i].region, all.list[i].mode != AccessMode::read});
-    }
+    for (const NodeAccess& access : accesses_of(exec.source(), in_force, arrays))
+        if (says_all(exec, access.place))
+            regions[{access.place.graph, access.place.index}].push_back(
+                {access.region, access.mode != AccessMode::read});
     forget(exec.native()); // nodes may have declared other accesses before
     for (const auto& [place, list] : regions) {
         const NodePlace node{place.first, place.second};

@@ -17,7 +17,7 @@ struct RegionNodes {
     SourceLocation location;
 };
 
-/// Returns the number of a region in records of accesses: see RegionOfAccess.
+/// Returns the number of a region in records of accesses: see MemoryAccess.
 [[nodiscard]] constexpr std::uint32_t unit_of(const RegionNodes& region) noexcept {
     return region.first + 1;
 }

@@ -66,8 +66,8 @@ class NodeWords {
         else if (const auto* const* free = std::get_if<const FreeParams*>(&params))
             if (!allocated_.contains(address_of((*free)->address)))
                 add_word(0, 0, address_of((*free)->address), 0, WordKind::freed, false);
-        for_each_region(params, [&](std::uint32_t argument, AccessMode, const MemoryRegion& region, std::size_t) {
-            if (!region.is_empty()) known_.push_back({region, number_, node_, argument, 0});
+        for_each_region(params, [&](const ArgumentAccess& access) {
+            if (!access.region.is_empty()) known_.push_back({access.region, number_, node_, access.argument, 0});
         });
         return is_whole;
     }

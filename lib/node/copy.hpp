@@ -64,11 +64,11 @@ constexpr void fields(const CopyParams&, Visitor& visit) {
 }
 [[nodiscard]] std::string title(const CopyParams& copy);
 
-/// Calls `use(argument, mode, region, element_bytes)` for the destination, 0, and the source, 1.
+/// Calls `use` with an ArgumentAccess for the destination, 0, and the source, 1.
 template <class Use>
 void for_each_region(const CopyParams& copy, const Use& use) {
-    use(0, AccessMode::write, region_at(copy.destination, bytes_of(copy)), copy.element_bytes);
-    use(1, AccessMode::read, region_at(copy.source, bytes_of(copy)), copy.element_bytes);
+    use(ArgumentAccess{0, AccessMode::write, copy.element_bytes, region_at(copy.destination, bytes_of(copy))});
+    use(ArgumentAccess{1, AccessMode::read, copy.element_bytes, region_at(copy.source, bytes_of(copy))});
 }
 
 } // namespace cudag::detail

@@ -70,10 +70,11 @@ void for_each_region(const cudaMemcpy3DParms& copy, const Use& use) {
         if (memory.ptr == nullptr) return;
         const std::size_t slice = memory.ysize * memory.pitch;
         const std::size_t first = from.z * slice + from.y * memory.pitch + (arrays ? 0 : from.x);
-        use(argument, mode,
-            MemoryRegion{reinterpret_cast<std::uintptr_t>(memory.ptr) + first, arrays ? memory.xsize : extent.width,
-                         extent.height, memory.pitch, extent.depth, slice},
-            std::size_t{1});
+        use(ArgumentAccess{argument,
+                           mode,
+                           1,
+                           {reinterpret_cast<std::uintptr_t>(memory.ptr) + first, arrays ? memory.xsize : extent.width,
+                            extent.height, memory.pitch, extent.depth, slice}});
     };
     use_side(0, copy.dstPtr, copy.dstPos, AccessMode::write);
     use_side(1, copy.srcPtr, copy.srcPos, AccessMode::read);

@@ -56,7 +56,7 @@ void for_each_region(const SetParams& set, const Use& use) {
     MemoryRegion region = region_at(set.destination, set.size * set.element_bytes);
     region.rows = set.height;
     region.pitch = set.pitch;
-    use(0, AccessMode::write, region, set.element_bytes);
+    use(ArgumentAccess{0, AccessMode::write, set.element_bytes, region});
 }
 
 } // namespace cudag::detail

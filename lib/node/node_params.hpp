@@ -68,7 +68,7 @@ void use_with_elements(const NodeParams& params, std::size_t count, const Use& u
     std::visit(visit, params);
 }
 
-/// Calls `use(argument, mode, region, element_bytes)` for the memory of a copy or a fill.
+/// Calls `use` with an ArgumentAccess for each memory of a copy or a fill.
 template <class Use>
 void for_each_region(const NodeParams& params, const Use& use) {
     const auto visit = [&use](const auto& block) {
@@ -83,9 +83,7 @@ void for_each_access(const NodeParams& params, const Use& use) {
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
         for_each_access(**kernel, use);
     else
-        for_each_region(params, [&use](std::uint32_t, AccessMode, const MemoryRegion& region, std::size_t) {
-            use(used_range_of(region));
-        });
+        for_each_region(params, [&use](const ArgumentAccess& access) { use(used_range_of(access.region)); });
 }
 
 } // namespace cudag::detail

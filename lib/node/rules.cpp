@@ -140,14 +140,14 @@ constexpr unsigned alternatives_by(Effects effects) {
     return all;
 }
 
-struct IgnoredRegion {
-    void operator()(std::uint32_t, AccessMode, const MemoryRegion&, std::size_t) const noexcept {}
+struct IgnoredAccess {
+    void operator()(const ArgumentAccess&) const noexcept {}
 };
 /// The alternatives with operands in memory.
 template <class... Block>
 constexpr unsigned alternatives_with_regions(const std::variant<std::monostate, const Block*...>* /*params*/) {
     unsigned all = 0;
-    ((all |= requires(const Block& block) { for_each_region(block, IgnoredRegion()); } ? bit_of<const Block*>() : 0),
+    ((all |= requires(const Block& block) { for_each_region(block, IgnoredAccess()); } ? bit_of<const Block*>() : 0),
      ...);
     return all;
 }

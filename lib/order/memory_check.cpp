@@ -141,10 +141,10 @@ class Check {
             const Event& one = events[first];
             const Event& other = events[second];
             if (one.frees && other.memory != nullptr && !other.frees && one.memory != other.memory) continue; // reused
-            const std::uint32_t from = accesses[first].node;
-            if (node != accesses[second].node) {
+            const std::uint32_t from = accesses.node_of(first);
+            if (node != accesses.node_of(second)) {
                 check();
-                node = accesses[second].node;
+                node = accesses.node_of(second);
             }
             if (one.memory != nullptr && other.memory != nullptr && one.memory != other.memory)
                 is_suspect_.assign(is_suspect_.size(), true); // allocations overlap

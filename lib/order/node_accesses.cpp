@@ -67,7 +67,7 @@ const KernelSignature& layout_of(const NodePlace& place, const KernelParams& ker
     return same_layout(known, *kernel.signature) ? known : *kernel.signature;
 }
 
-/// Calls `use(argument, mode, region, element_bytes)`.
+/// Calls `use` with each ArgumentAccess.
 template <class Use>
 void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
     for_each_region(params, use);
@@ -75,22 +75,24 @@ void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddress
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             for_each_condition(root, layout_of(place, **kernel), (*kernel)->values,
                                [&](std::uint32_t argument, cudaGraphConditionalHandle handle) {
-                                   use(argument, AccessMode::write, condition_cell(handle), 1);
+                                   use(ArgumentAccess{argument, AccessMode::write, 1, condition_cell(handle)});
                                });
         if (const auto* const* conditional = std::get_if<const ConditionalParams*>(&params))
-            use(whole_node, AccessMode::read, condition_cell((*conditional)->condition), 1);
+            use(ArgumentAccess{whole_node, AccessMode::read, 1, condition_cell((*conditional)->condition)});
     }
     if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
         if ((*copy)->dstArray != nullptr)
-            use(0, AccessMode::write, arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent), 1);
+            use(ArgumentAccess{0, AccessMode::write, 1,
+                               arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent)});
         if ((*copy)->srcArray != nullptr)
-            use(1, AccessMode::read, arrays.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent), 1);
+            use(ArgumentAccess{1, AccessMode::read, 1,
+                               arrays.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent)});
     }
     if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
-        use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
+        use(ArgumentAccess{0, AccessMode::write, 1, region_at((*alloc)->address, (*alloc)->bytes)});
 }
 
-/// Calls `use(access, origin)` for each access, node after node.
+/// Calls `use` with each NodeAccess, node after node.
 template <class Use>
 class Collector {
   public:
@@ -98,36 +100,35 @@ class Collector {
               Sizes sizes = Sizes::in_force)
         : graph_(graph), in_force_(in_force), arrays_(arrays), use_(use), sizes_(sizes) {}
 
-    void run() {
+    /// `of`: the nodes to visit, or null for all.
+    void run(const std::vector<bool>* of = nullptr) {
         read_all(graph_);
-        add_all(graph_, std::nullopt);
+        add_all(graph_, std::nullopt, of);
     }
 
   private:
     /// Adds the accesses of all nodes of `graph`: as those of `holder`, the node around them, if given, otherwise as
     /// their own.
-    void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
+    void add_all(const GraphState& graph, std::optional<std::uint32_t> holder, const std::vector<bool>* of) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;
         if (sizes_ == Sizes::most) most = most_elements(graph);
         const auto count = static_cast<std::uint32_t>(graph.records().nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
+            if (of != nullptr && !(*of)[i]) continue;
             const std::uint32_t node = holder.value_or(i);
             region_ = holder ? 0 : in_force_.region({&graph, i});
             add(node, {&graph, i}, most.empty() ? 0 : most[i]);
             if (!freed.empty() && freed[i] != nullptr)
                 note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
             for (const auto& inner : graph.nested_in(i))
-                add_all(*inner, node);
+                add_all(*inner, node, nullptr);
         }
     }
 
     /// `most`: the elements of a copy or fill in place of the effective ones; 0: the effective ones.
     void add(std::uint32_t node, const NodePlace& place, std::size_t most) {
-        const auto note_use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region,
-                                  std::size_t element) {
-            note(node, place, {argument, mode, element, region});
-        };
+        const auto note_use = [&](const ArgumentAccess& access) { note(node, place, access); };
         const NodeParams& params = in_force_.params(place);
         if (most == 0)
             for_each_use(place, params, arrays_, note_use);
@@ -142,18 +143,15 @@ class Collector {
         if (!of_units_.empty()) note_units(node, place);
     }
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
-        if (!access.region.is_empty()) use_(memory_access(node, access, region_, false), origin_of(place, access));
+        if (!access.region.is_empty()) use_(node_access(node, place, access, region_, false));
     }
     void note_units(std::uint32_t node, const NodePlace& place) {
         std::stable_partition(of_units_.begin(), of_units_.end(), is_write);
         for (const ArgumentAccess& access : of_units_)
-            if (!access.region.is_empty()) use_(memory_access(node, access, region_, true), origin_of(place, access));
+            if (!access.region.is_empty()) use_(node_access(node, place, access, region_, true));
         of_units_.clear();
     }
     static bool is_write(const ArgumentAccess& access) { return access.mode == AccessMode::write; }
-    static AccessOrigin origin_of(const NodePlace& place, const ArgumentAccess& access) {
-        return {place, access.argument, access.element_bytes};
-    }
 
     const GraphState& graph_;
     const InForce& in_force_;
@@ -166,19 +164,21 @@ class Collector {
 
 } // namespace
 
-NodeAccesses accesses_of(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays) {
-    NodeAccesses all;
-    const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
-        all.list.push_back(access);
-        all.origins.push_back(origin);
-    };
-    Collector(graph, in_force, arrays, use).run();
+std::vector<NodeAccess> accesses_of(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays,
+                                    const std::vector<bool>* of) {
+    std::vector<NodeAccess> all;
+    const auto use = [&](const NodeAccess& access) { all.push_back(access); };
+    Collector(graph, in_force, arrays, use).run(of);
     return all;
 }
 
-MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region, bool by_region) {
+NodeAccess node_access(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access, std::uint32_t region,
+                       bool by_region) {
     const bool is_of_unit = by_region && access.unit != 0;
-    return {node, access.mode, access.region, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region};
+    return {{node, access.mode, access.region, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region},
+            place,
+            access.argument,
+            access.element_bytes};
 }
 
 bool is_condition_cell(const MemoryRegion& region) noexcept {
@@ -195,7 +195,7 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
 AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     AccessList all;
     all.reserve(graph.records().initial_accesses().size());
-    const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
+    const auto use = [&](const MemoryAccess& access) { all.add(access); };
     ArrayAddresses arrays;
     Collector(graph, graph_in_force, arrays, use, sizes).run();
     return all;
@@ -213,17 +213,11 @@ std::vector<bool> driven_nodes(const GraphState& graph) {
     return driven;
 }
 
-NodeAccesses accesses_of(const GraphState& graph) {
-    ArrayAddresses arrays;
-    return accesses_of(graph, graph_in_force, arrays);
-}
-
 std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {
     std::vector<ArgumentAccess> accesses;
-    for_each_use(node, params, arrays,
-                 [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-                     if (!region.is_empty()) accesses.push_back({argument, mode, element, region});
-                 });
+    for_each_use(node, params, arrays, [&](const ArgumentAccess& access) {
+        if (!access.region.is_empty()) accesses.push_back(access);
+    });
     return accesses;
 }
 
@@ -235,10 +229,7 @@ bool have_same_accesses(const GraphState& graph, const NodeParams& a, const Node
     if (a == b) return true;
     const auto few_of = [](const NodeParams& params) {
         ArgumentAccesses few;
-        for_each_region(params,
-                        [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-                            few.push_back({argument, mode, element, region});
-                        });
+        for_each_region(params, [&](const ArgumentAccess& access) { few.push_back(access); });
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);

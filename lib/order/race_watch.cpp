@@ -25,12 +25,8 @@ RaceWatch::Level& RaceWatch::level_of(const GraphState& graph) {
     Level& level = levels_.try_emplace(&graph, graph, version).first->second;
     if (level.order.is_line()) return level;
     try {
-        const NodeAccesses accesses = detail::accesses_of(graph, in_force_, arrays_);
-        for (std::size_t i = 0; i < accesses.list.size(); ++i) {
-            const NodePlace& place = accesses.origins[i].place;
-            level.of_node[{place.graph, place.index}].push_back(
-                level.index.add({accesses.list[i], accesses.origins[i]}));
-        }
+        for (const NodeAccess& access : accesses_of(graph, in_force_, arrays_))
+            level.of_node[{access.place.graph, access.place.index}].push_back(level.index.add({access}));
     } catch (...) {
         levels_.erase(&graph);
         throw;
@@ -61,9 +57,8 @@ void RaceWatch::stage(Level& level, std::uint32_t node, const NodePlace& origin,
         for (Index::Place& place : current)
             (*place).state = State::leaves;
     for (std::size_t i = 0; i < next.size(); ++i)
-        staged_.back().next.push_back(stage(
-            level, {memory_access(node, next[i], region, is_own), {origin, next[i].argument, next[i].element_bytes}},
-            are_as_many ? &current[i] : nullptr));
+        staged_.back().next.push_back(
+            stage(level, {node_access(node, origin, next[i], region, is_own)}, are_as_many ? &current[i] : nullptr));
 }
 
 /// Replaces the access at `current`, which may be null, by `entry`.
@@ -72,11 +67,11 @@ RaceWatch::Index::Place RaceWatch::stage(Level& level, const Entry& entry, Index
     std::uintptr_t distance = 0;
     if (current != nullptr) {
         Entry& former = **current;
-        distance = entry.access.region.begin - former.access.region.begin;
-        MemoryAccess moved = former.access;
-        moved.region.begin = entry.access.region.begin;
-        has_moved = moved == entry.access;
-        if (has_moved && distance == 0 && former.origin.argument == entry.origin.argument) return *current;
+        distance = entry.region.begin - former.region.begin;
+        MemoryAccess moved = former;
+        moved.region.begin = entry.region.begin;
+        has_moved = moved == entry;
+        if (has_moved && distance == 0 && former.argument == entry.argument) return *current;
         former.state = State::leaves;
     }
     Entry fresh = entry;
@@ -101,12 +96,12 @@ std::optional<Race> RaceWatch::find(Staged& staged, std::size_t& most_visits) {
     for (const Index::Place& place : staged.next) {
         const Entry& fresh = *place;
         if (fresh.state == State::settled) continue;
-        level.index.for_each_overlapping(fresh.access, [&](const Entry& other) {
+        level.index.for_each_overlapping(fresh, [&](const Entry& other) {
             if (race || most_visits == 0) return false;
             --most_visits;
-            if (other.state == State::leaves || !conflicts(fresh.access, other.access)) return true;
-            if (level.order.are_ordered(fresh.access.node, other.access.node)) return true;
-            race = make_race(level.graph, fresh.access, fresh.origin, other.access, other.origin);
+            if (other.state == State::leaves || !conflicts(fresh, other)) return true;
+            if (level.order.are_ordered(fresh.node, other.node)) return true;
+            race = make_race(level.graph, fresh, other);
             return false;
         });
         if (race) return race;
@@ -122,19 +117,16 @@ std::optional<Race> RaceWatch::find_anywhere(Level& level) {
     level.index.for_each([&](const Entry& entry) {
         if (entry.state != State::leaves) entries.push_back(&entry);
     });
-    std::ranges::stable_sort(entries, {}, [](const Entry* entry) {
-        return std::pair(entry->access.node, entry->access.mode != AccessMode::write);
-    });
+    std::ranges::stable_sort(
+        entries, {}, [](const Entry* entry) { return std::pair(entry->node, entry->mode != AccessMode::write); });
     AccessList accesses;
     accesses.reserve(entries.size());
     for (const Entry* entry : entries)
-        accesses.add(entry->access);
+        accesses.add(*entry);
     const auto is_settled = [&](std::uint32_t access) { return entries[access]->state == State::settled; };
     for (const auto& [first, second] :
          find_races(accesses, level.graph.records().nodes().size(), level.graph.edges(), all_races))
-        if (!is_settled(first) || !is_settled(second))
-            return make_race(level.graph, entries[first]->access, entries[first]->origin, entries[second]->access,
-                             entries[second]->origin);
+        if (!is_settled(first) || !is_settled(second)) return make_race(level.graph, *entries[first], *entries[second]);
     return std::nullopt;
 }
 

@@ -44,9 +44,7 @@ class RaceWatch {
         fresh,   ///< since `stage`
         waiting, ///< fresh, and not compared with other waiting entries: all have moved by one distance
     };
-    struct Entry {
-        MemoryAccess access;
-        AccessOrigin origin;
+    struct Entry : NodeAccess {
         State state = State::settled;
     };
     using Index = AccessIndex<Entry>;

@@ -132,16 +132,15 @@ void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races
 
 } // namespace
 
-Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin, const MemoryAccess& b,
-               const AccessOrigin& b_origin) {
-    if (b.node < a.node) return make_race(graph, b, b_origin, a, a_origin);
+Race make_race(const GraphState& graph, const NodeAccess& a, const NodeAccess& b) {
+    if (b.node < a.node) return make_race(graph, b, a);
     const auto race_of = [&](const AddressRange& range, std::size_t element, std::size_t end, std::size_t row) {
         return Race{graph.identity().handle(a.node),
                     graph.identity().handle(b.node),
-                    a_origin.place.graph->identity().handle(a_origin.place.index),
-                    b_origin.place.graph->identity().handle(b_origin.place.index),
-                    a_origin.argument,
-                    b_origin.argument,
+                    a.place.graph->identity().handle(a.place.index),
+                    b.place.graph->identity().handle(b.place.index),
+                    a.argument,
+                    b.argument,
                     a.mode != AccessMode::read,
                     b.mode != AccessMode::read,
                     range.begin,
@@ -153,7 +152,7 @@ Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigi
     };
     if (is_condition_cell(a.region)) return race_of({0, 0}, 0, 0, 0);
     const AddressRange range = *common_bytes(a.region, b.region);
-    const std::size_t size = a_origin.element_bytes;
+    const std::size_t size = a.element_bytes;
     const bool has_rows = a.region.rows > 1 || a.region.slices > 1;
     const std::size_t row_elements = has_rows ? std::max<std::size_t>(a.region.row_bytes / size, 1) : 0;
     const auto element_at = [&](std::uintptr_t address) {
@@ -168,13 +167,22 @@ std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
     if (!may_have_accesses(graph)) return races;
     if (is_line(graph.records().nodes().size(), graph.edges())) return races;
-    const std::vector<Conflict> conflicts =
-        find_races(access_list_of(graph), graph.records().nodes().size(), graph.edges(), most);
+    const AccessList accesses = access_list_of(graph);
+    const std::vector<Conflict> conflicts = find_races(accesses, graph.records().nodes().size(), graph.edges(), most);
     if (conflicts.empty()) return races;
-    const NodeAccesses accesses = accesses_of(graph);
-    for (const Conflict& conflict : conflicts)
-        races.push_back(make_race(graph, accesses.list[conflict.first], accesses.origins[conflict.first],
-                                  accesses.list[conflict.second], accesses.origins[conflict.second]));
+    std::vector<bool> racing(graph.records().nodes().size());
+    for (const auto& [first, second] : conflicts)
+        racing[accesses.node_of(first)] = racing[accesses.node_of(second)] = true;
+    ArrayAddresses arrays;
+    std::vector<NodeAccess> of_racing = accesses_of(graph, graph_in_force, arrays, &racing);
+    std::vector<std::uint32_t> place(accesses.size()); // of an access in `of_racing`
+    for (std::uint32_t i = 0, next = 0; i < place.size(); ++i) {
+        if (!racing[accesses.node_of(i)]) continue;
+        static_cast<MemoryAccess&>(of_racing[next]) = accesses[i]; // arrays have other addresses among fewer nodes
+        place[i] = next++;
+    }
+    for (const auto& [first, second] : conflicts)
+        races.push_back(make_race(graph, of_racing[place[first]], of_racing[place[second]]));
     return races;
 }
 

@@ -10,9 +10,8 @@
 
 namespace cudag::detail {
 
-/// A race from two conflicting accesses of nodes of `graph`, and their origins.
-[[nodiscard]] Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin,
-                             const MemoryAccess& b, const AccessOrigin& b_origin);
+/// A race from two conflicting accesses of nodes of `graph`.
+[[nodiscard]] Race make_race(const GraphState& graph, const NodeAccess& a, const NodeAccess& b);
 
 /// The races between the nodes of `graph`, not between nodes inside one of them; at most `most`: see find_races. Reads
 /// a captured graph.

@@ -114,19 +114,19 @@ TEST_CASE("a list tells what captured regions declare, until nodes get other num
     accesses.add({3, writes, {0x1000, 8}, 0, 7});
     accesses.add({4, writes, {0x1000, 8}});
     CHECK(accesses.has_units());
-    const RegionOfAccess inside[] = {{0, 0}, {0, 1}, {1, 0}, {0, 7}, {0, 0}};
+    constexpr std::uint32_t unit[] = {0, 0, 1, 0, 0}, part_of[] = {0, 1, 0, 7, 0};
     for (std::size_t i = 0; i < 5; ++i)
-        CHECK(accesses.inside(i) == inside[i]);
+        CHECK(accesses[i] == MemoryAccess{static_cast<std::uint32_t>(i), writes, {0x1000, 8}, unit[i], part_of[i]});
 
     const std::uint32_t numbers[] = {0, 1, 2, 3, 4};
     accesses.renumber(numbers);
     CHECK_FALSE(accesses.has_units());
     for (std::size_t i = 0; i < 5; ++i)
-        CHECK(accesses.inside(i) == RegionOfAccess{0, 0});
+        CHECK(accesses[i] == MemoryAccess{static_cast<std::uint32_t>(i), writes, {0x1000, 8}, unit[i], 0});
     accesses.add({5, reads, {0x1000, 8}, 9});
     CHECK(accesses.has_units());
-    CHECK(accesses.inside(5) == RegionOfAccess{9, 0});
-    CHECK(accesses.inside(4) == RegionOfAccess{0, 0});
+    CHECK(accesses[5] == MemoryAccess{5, reads, {0x1000, 8}, 9});
+    CHECK(accesses[4] == MemoryAccess{4, writes, {0x1000, 8}});
 }
 
 TEST_CASE("each two accesses that conflict are in one part", "[accesses]") {
@@ -150,7 +150,8 @@ TEST_CASE("each two accesses that conflict are in one part", "[accesses]") {
     for (std::uint32_t b = 0; b < all.size(); ++b)
         for (std::uint32_t a = 0; a < b; ++a) {
             CAPTURE(a, b);
-            const bool is_inside = are_inside_region(all[a].inside(), all[b].inside());
-            CHECK(together.contains({a, b}) == (!is_inside || all[a].inside() == all[b].inside()));
+            const bool is_inside = are_inside_region(all[a], all[b]);
+            CHECK(together.contains({a, b}) ==
+                  (!is_inside || (all[a].unit == all[b].unit && all[a].part_of == all[b].part_of)));
         }
 }

@@ -19,8 +19,7 @@ using cudag::detail::MemoryOrder;
 
 namespace {
 
-struct Entry {
-    MemoryAccess access;
+struct Entry : MemoryAccess {
     int number;
 };
 using Index = AccessIndex<Entry>;
@@ -48,7 +47,7 @@ TEST_CASE("an index finds what overlaps an access and does not wait, and no read
                                   {drawn(chance, 700), 1 + drawn(chance, widest)}};
         std::vector<int> expected, found;
         for (const Index::Place& place : places)
-            if (overlap(access, (*place).access)) expected.push_back((*place).number);
+            if (overlap(access, *place)) expected.push_back((*place).number);
         index.for_each_overlapping(access, [&](const Entry& entry) {
             found.push_back(entry.number);
             return true;

@@ -99,7 +99,10 @@ TEST_CASE("accesses conflict unless they are of one node, commute, or have no by
 TEST_CASE("accesses of nodes of one region conflict only if both are the nodes' own", "[accesses]") {
     const MemoryRegion here = range(100, 10);
     const MemoryAccess own{0, AccessMode::write, here, 0, 7}, declared{0, AccessMode::write, here, 7};
-    const auto conflict = [&](const MemoryAccess& one, const RegionOfAccess& inside) {
+    struct Inside {
+        std::uint32_t unit, part_of;
+    };
+    const auto conflict = [&](const MemoryAccess& one, const Inside& inside) {
         const MemoryAccess other{1, AccessMode::read, here, inside.unit, inside.part_of};
         CHECK(conflicts(one, other) == conflicts(other, one));
         return conflicts(one, other);
@@ -126,8 +129,7 @@ TEST_CASE("a list of accesses has each region once, and stays as written where n
     CHECK(list.regions().size() == count / 2 + count / 4);
     const auto is_as_written = [&](std::uint32_t place, std::uint32_t first) {
         const MemoryAccess& written = accesses[first];
-        const AccessList::Access& listed = list[place];
-        return list.regions()[listed.region] == written.region && listed.order == written.order();
+        return list.regions()[list.region_of(place)] == written.region && list.order_of(place) == written.order();
     };
     for (std::uint32_t i = 0; i < 2 * count; ++i)
         REQUIRE((list[i].node == i / 2 && is_as_written(i, i)));

@@ -19,13 +19,12 @@
 using cudag::NodeKind;
 using cudag::Race;
 using cudag::detail::AccessMode;
-using cudag::detail::AccessOrigin;
 using cudag::detail::ArgumentAccess;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
-using cudag::detail::MemoryAccess;
 using cudag::detail::MemoryRegion;
+using cudag::detail::NodeAccess;
 using cudag::detail::NodeParams;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
@@ -151,9 +150,9 @@ TEST_CASE("a race tells the elements that both touch, by rows where the first ha
          }) {
         CAPTURE(first.begin, first.rows, first.pitch, first.slices, first.slice_pitch, second.begin);
         const auto graph = graph_of(2);
-        const MemoryAccess a{0, AccessMode::write, first}, b{1, AccessMode::read, second};
-        const AccessOrigin of_a{{graph.get(), 0}, 3, 4}, of_b{{graph.get(), 1}, 5, 4};
-        const Race race = cudag::detail::make_race(*graph, a, of_a, b, of_b);
+        const NodeAccess a{{0, AccessMode::write, first}, {graph.get(), 0}, 3, 4};
+        const NodeAccess b{{1, AccessMode::read, second}, {graph.get(), 1}, 5, 4};
+        const Race race = cudag::detail::make_race(*graph, a, b);
         CHECK(race.element == element);
         CHECK(race.elements == elements);
         CHECK(race.row_elements == row_elements);

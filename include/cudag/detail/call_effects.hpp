@@ -21,17 +21,6 @@ struct ArgumentBinding {
     std::size_t element_bytes = 0; ///< for a span; 0 for other values
 };
 
-/// The access of a node to memory through one of its arguments.
-struct ArgumentAccess {
-    std::uint32_t argument;
-    AccessMode mode;
-    std::size_t element_bytes;
-    MemoryRegion region;
-    std::uint32_t unit = 0;        ///< the captured region that declares this as a whole, see MemoryAccess; 0: none
-    std::uintptr_t moved_from = 0; ///< after Exec::bind: the graph's address of memory declared by a whole node; or 0
-    friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
-};
-
 using ArgumentAccesses = FewOf<ArgumentAccess, 4>;
 
 /// The owners, bindings and accesses of a call. Numbers and raw pointers have none. A few owners and accesses need no

@@ -34,6 +34,17 @@ struct MemoryRegion {
     friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
 };
 
+/// The access of a node to memory through one of its arguments.
+struct ArgumentAccess {
+    std::uint32_t argument; ///< see MemoryArgument
+    AccessMode mode;
+    std::size_t element_bytes;
+    MemoryRegion region;
+    std::uint32_t unit = 0;        ///< the captured region that declares this as a whole, see MemoryAccess; 0: none
+    std::uintptr_t moved_from = 0; ///< after Exec::bind: the graph's address of memory declared by a whole node; or 0
+    friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
+};
+
 /// Returns a plain range of `bytes` bytes.
 [[nodiscard]] inline MemoryRegion region_at(const volatile void* begin, std::size_t bytes) noexcept {
     return {reinterpret_cast<std::uintptr_t>(begin), bytes};
