@@ -118,10 +118,10 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 
 } // namespace
 
-void require_unfreed(const GraphState& graph, const MemoryRegion& region, AccessMode mode, NodeKind kind,
+void require_unfreed(const GraphState& graph, const MemoryBlock& block, AccessMode mode, NodeKind kind,
                      const SourceLocation& where) {
-    if (graph.tree().parent() != nullptr) require_unfreed(*graph.tree().parent(), region, mode, kind, where);
-    const GraphAllocation* freed = graph.records().allocations().find(region.begin);
+    if (graph.tree().parent() != nullptr) require_unfreed(*graph.tree().parent(), block, mode, kind, where);
+    const GraphAllocation* freed = graph.records().allocations().find(block.begin);
     if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
     subject.labels = {std::string(graph.records().nodes()[*freed->alloc].label),

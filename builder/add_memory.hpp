@@ -3,15 +3,15 @@
 
 #include "graph/graph_state.hpp"
 
-#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/memory_block.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
 namespace cudag::detail {
 
-/// Throws GraphError if `region`, which a new node uses in `mode`, is in memory freed by a node of `graph`: CUDA gives
+/// Throws GraphError if `block`, which a new node uses in `mode`, is in memory freed by a node of `graph`: CUDA gives
 /// it to no copy or fill made later, wherever their edges put them.
-void require_unfreed(const GraphState& graph, const MemoryRegion& region, AccessMode mode, NodeKind kind,
+void require_unfreed(const GraphState& graph, const MemoryBlock& block, AccessMode mode, NodeKind kind,
                      const SourceLocation& where);
 
 } // namespace cudag::detail

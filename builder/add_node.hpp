@@ -43,8 +43,8 @@ Node add_node(GraphState& graph, NodeKind kind, const Params& params, CallEffect
     require_allowed(graph, kind, where);
     if constexpr (requires { problem_of(params); })
         require_sound(params, [&] { return new_node_subject(kind, where); });
-    for_each_region(NodeParams(&params), [&](const ArgumentAccess& access) {
-        require_unfreed(graph, access.region, access.mode, kind, where);
+    for_each_block(NodeParams(&params), [&](const ArgumentAccess& access) {
+        require_unfreed(graph, access.block, access.mode, kind, where);
     });
     require_body_copy(graph, kind, &params, where);
     return append_new(graph, kind, store_params(graph, params), std::move(effects), where,

@@ -1,7 +1,7 @@
 // in, out, inout, atomic, disjoint: declared accesses of kernels to the memory of their arguments.
 #pragma once
 
-#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/memory_block.hpp>
 
 #include <cstdint>
 #include <type_traits>

@@ -73,11 +73,11 @@ concept DeclaredMemory = OperandArgument<const Memory&> || is_span_parameter<Mem
 template <class Memory>
 ArgumentAccess declared_access(const Memory& memory, AccessMode mode) {
     if constexpr (is_span_parameter<Memory>) {
-        return {whole_node, mode, sizeof(typename Memory::element_type), region_of(memory)};
+        return {whole_node, mode, sizeof(typename Memory::element_type), block_of(memory)};
     } else {
         Owners borrowed;
         const auto operand = to_operand(memory, 0, borrowed);
-        return {whole_node, mode, sizeof *operand.data, region_at(operand.data, operand.size * sizeof *operand.data)};
+        return {whole_node, mode, sizeof *operand.data, block_at(operand.data, operand.size * sizeof *operand.data)};
     }
 }
 

@@ -35,7 +35,7 @@ concept Count = std::integral<std::remove_cvref_t<Number>>;
 struct DynamicValue {
     const void* value;
     std::size_t bytes;
-    MemoryRegion (*region)(const void* value); ///< the memory of a span value; null for other types
+    MemoryBlock (*region)(const void* value); ///< the memory of a span value; null for other types
 };
 
 /// Sets every argument bound to `id`, and every shape and size driven by it, from `value`: in all targets or, with an
@@ -45,12 +45,12 @@ CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value
 
 /// Returns the `region` of a DynamicValue of this type.
 template <class Value>
-constexpr auto dynamic_region() noexcept -> MemoryRegion (*)(const void*) {
+constexpr auto dynamic_region() noexcept -> MemoryBlock (*)(const void*) {
     if constexpr (is_span_parameter<Value>)
         return [](const void* bytes) {
             std::array<std::byte, sizeof(Value)> copy; // the bytes may be unaligned
             std::memcpy(copy.data(), bytes, sizeof(Value));
-            return region_of(std::bit_cast<Value>(copy));
+            return block_of(std::bit_cast<Value>(copy));
         };
     else
         return nullptr;

@@ -38,24 +38,24 @@ class AccessCells::Cutting {
   public:
     Cutting(std::uintptr_t base, std::size_t pitch) : base_(base), pitch_(pitch) {}
 
-    /// Calls `use` with each rectangle of a region.
+    /// Calls `use` with each rectangle of a block.
     template <class Use>
-    void for_each_rectangle(const MemoryRegion& region, const Use& use) const {
-        for (std::size_t slice = 0; slice < region.slices; ++slice) {
-            const std::uintptr_t begin = region.begin - base_ + slice * region.slice_pitch;
-            if (region.pitch == pitch_ && region.rows > 1)
-                use_rows(begin, region, use);
+    void for_each_rectangle(const MemoryBlock& block, const Use& use) const {
+        for (std::size_t slice = 0; slice < block.slices; ++slice) {
+            const std::uintptr_t begin = block.begin - base_ + slice * block.slice_pitch;
+            if (block.pitch == pitch_ && block.rows > 1)
+                use_rows(begin, block, use);
             else
-                for (std::size_t row = 0; row < region.rows; ++row)
-                    use_range(begin + row * region.pitch, begin + row * region.pitch + region.row_bytes, use);
+                for (std::size_t row = 0; row < block.rows; ++row)
+                    use_range(begin + row * block.pitch, begin + row * block.pitch + block.row_bytes, use);
         }
     }
 
-    void find_cuts(const std::vector<MemoryRegion>& regions) {
-        rows_.reserve(2 * regions.size());
-        columns_.reserve(2 * regions.size());
-        for (const MemoryRegion& region : regions)
-            for_each_rectangle(region, [this](const Rectangle& part) {
+    void find_cuts(const std::vector<MemoryBlock>& blocks) {
+        rows_.reserve(2 * blocks.size());
+        columns_.reserve(2 * blocks.size());
+        for (const MemoryBlock& block : blocks)
+            for_each_rectangle(block, [this](const Rectangle& part) {
                 for (const std::size_t end : {part.top, part.bottom})
                     if (rows_.empty() || rows_.back() != end) rows_.push_back(end);
                 for (const std::size_t end : {part.left, part.right})
@@ -66,10 +66,10 @@ class AccessCells::Cutting {
     }
     [[nodiscard]] std::size_t cells() const { return (rows_.size() - 1) * (columns_.size() - 1); }
 
-    /// Adds the cells of a region to `cells`, which are numbered from `first` on.
-    void add_cells(const MemoryRegion& region, std::uint32_t first, std::vector<std::uint32_t>& cells) const {
+    /// Adds the cells of a block to `cells`, which are numbered from `first` on.
+    void add_cells(const MemoryBlock& block, std::uint32_t first, std::vector<std::uint32_t>& cells) const {
         const auto row_step = static_cast<std::uint32_t>(columns_.size() - 1);
-        for_each_rectangle(region, [&](const Rectangle& part) {
+        for_each_rectangle(block, [&](const Rectangle& part) {
             const std::uint32_t left = place_of(part.left, columns_), right = place_of(part.right, columns_);
             const std::uint32_t bottom = place_of(part.bottom, rows_);
             for (std::uint32_t row = place_of(part.top, rows_); row < bottom; ++row)
@@ -81,10 +81,10 @@ class AccessCells::Cutting {
   private:
     /// Uses rows of the pitch of this object; they may begin anywhere in its rows.
     template <class Use>
-    void use_rows(std::uintptr_t begin, const MemoryRegion& region, const Use& use) const {
-        const std::size_t row = begin / pitch_, left = begin % pitch_, right = left + region.row_bytes;
-        use(Rectangle{row, row + region.rows, left, std::min(right, pitch_)});
-        if (right > pitch_) use(Rectangle{row + 1, row + 1 + region.rows, 0, right - pitch_});
+    void use_rows(std::uintptr_t begin, const MemoryBlock& block, const Use& use) const {
+        const std::size_t row = begin / pitch_, left = begin % pitch_, right = left + block.row_bytes;
+        use(Rectangle{row, row + block.rows, left, std::min(right, pitch_)});
+        if (right > pitch_) use(Rectangle{row + 1, row + 1 + block.rows, 0, right - pitch_});
     }
     template <class Use>
     void use_range(std::uintptr_t begin, std::uintptr_t end, const Use& use) const {
@@ -106,57 +106,57 @@ class AccessCells::Cutting {
     std::vector<std::uintptr_t> columns_{};
 };
 
-AccessCells::AccessCells(const AccessList& accesses) : parts_(accesses.regions().size()) {
+AccessCells::AccessCells(const AccessList& accesses) : parts_(accesses.blocks().size()) {
     for (std::size_t i = 0; i < accesses.size(); ++i)
-        parts_[accesses.region_of(i)].modes |= bit_of(accesses.order_of(i).mode);
-    const Regions regions = accesses.regions();
+        parts_[accesses.block_of(i)].modes |= bit_of(accesses.order_of(i).mode);
+    const Blocks blocks = accesses.blocks();
     std::vector<Extent> extents;
-    extents.reserve(regions.size());
-    for (std::uint32_t i = 0; i < regions.size(); ++i)
-        if (!regions[i].is_empty()) extents.push_back({regions[i].begin, regions[i].end(), i});
+    extents.reserve(blocks.size());
+    for (std::uint32_t i = 0; i < blocks.size(); ++i)
+        if (!blocks[i].is_empty()) extents.push_back({blocks[i].begin, blocks[i].end(), i});
     std::ranges::sort(extents, {}, &Extent::begin);
     cells_.reserve(extents.size());
     for (std::size_t first = 0, next = 0; first < extents.size(); first = next) {
         std::uintptr_t end = 0;
         for (; next < extents.size() && (next == first || extents[next].begin < end); ++next)
             end = std::max(end, extents[next].end);
-        add_cells(regions, std::span(extents).subspan(first, next - first));
+        add_cells(blocks, std::span(extents).subspan(first, next - first));
     }
 }
 
-void AccessCells::add_cells(Regions all, std::span<const Extent> overlapping) {
+void AccessCells::add_cells(Blocks all, std::span<const Extent> overlapping) {
     unsigned modes = 0;
     for (const Extent& extent : overlapping)
-        modes |= parts_[extent.region].modes;
+        modes |= parts_[extent.block].modes;
     if (commute(modes)) return;
     if (overlapping.size() > 1) return cut(all, overlapping);
-    Part& part = parts_[overlapping.front().region];
+    Part& part = parts_[overlapping.front().block];
     part.first = static_cast<std::uint32_t>(cells_.size());
     part.end = part.first + 1;
     cells_.push_back(size_++);
 }
 
-void AccessCells::cut(Regions all, std::span<const Extent> overlapping) {
-    std::vector<MemoryRegion> regions;
-    regions.reserve(overlapping.size());
+void AccessCells::cut(Blocks all, std::span<const Extent> overlapping) {
+    std::vector<MemoryBlock> blocks;
+    blocks.reserve(overlapping.size());
     std::size_t pitch = 0;
     std::size_t rows = 0;
     for (const Extent& extent : overlapping) {
-        const MemoryRegion& region = regions.emplace_back(simplified(all[extent.region]));
-        rows += region.rows * region.slices;
-        if (!region.is_range() && (pitch == 0 || region.pitch < pitch)) pitch = region.pitch;
+        const MemoryBlock& block = blocks.emplace_back(simplified(all[extent.block]));
+        rows += block.rows * block.slices;
+        if (!block.is_range() && (pitch == 0 || block.pitch < pitch)) pitch = block.pitch;
     }
     const std::uintptr_t base = overlapping.front().begin;
     Cutting cutting(base, pitch);
-    cutting.find_cuts(regions);
+    cutting.find_cuts(blocks);
     if (pitch != 0 && cutting.cells() > 2 * rows) {
         cutting = Cutting(base, 0);
-        cutting.find_cuts(regions);
+        cutting.find_cuts(blocks);
     }
-    for (std::size_t i = 0; i < regions.size(); ++i) {
-        Part& part = parts_[overlapping[i].region];
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        Part& part = parts_[overlapping[i].block];
         part.first = static_cast<std::uint32_t>(cells_.size());
-        cutting.add_cells(regions[i], size_, cells_);
+        cutting.add_cells(blocks[i], size_, cells_);
         part.end = static_cast<std::uint32_t>(cells_.size());
     }
     size_ += static_cast<std::uint32_t>(cutting.cells());

@@ -11,12 +11,12 @@
 
 namespace cudag::detail {
 
-/// Finds entries that overlap a region. `Entry` is a MemoryAccess. An entry may wait: searches ignore it
+/// Finds entries that overlap a block. `Entry` is a MemoryAccess. An entry may wait: searches ignore it
 /// until `put`.
 ///
 /// Lists hold the entries by the power of two of their extent, with reads in lists of their own, each list by first
 /// address. A search visits the overlapping entries, and in each list the entries that begin at most twice their extent
-/// before the region.
+/// before the block.
 template <class Entry>
 class AccessIndex {
     using List = std::multimap<std::uintptr_t, Entry>;
@@ -35,13 +35,13 @@ class AccessIndex {
 
     Place add(const Entry& entry) {
         List& list = list_of(entry);
-        return {&list, list.emplace(entry.region.begin, entry)};
+        return {&list, list.emplace(entry.block.begin, entry)};
     }
     static void remove(const Place& place) noexcept { place.list->erase(place.entry); }
 
     Place add_waiting(const Entry& entry) {
         List& list = list_of(entry);
-        return {&list, waiting_.emplace(entry.region.begin, entry)};
+        return {&list, waiting_.emplace(entry.block.begin, entry)};
     }
     void put(Place& place) noexcept { place.entry = place.list->insert(waiting_.extract(place.entry)); }
     void remove_waiting(const Place& place) noexcept { waiting_.erase(place.entry); }
@@ -59,21 +59,21 @@ class AccessIndex {
     /// false.
     template <class Visit>
     void for_each_overlapping(const MemoryAccess& access, const Visit& visit) const {
-        const MemoryRegion& region = access.region;
+        const MemoryBlock& block = access.block;
         for (const auto& [kind, list] : lists_) {
             const auto [width, are_reads] = kind;
             if (are_reads && access.mode == AccessMode::read) continue;
             const std::uintptr_t widest = width < 64 ? std::uintptr_t{1} << width : ~std::uintptr_t{0};
-            auto entry = list.lower_bound(region.begin - std::min(region.begin, widest));
-            for (; entry != list.end() && entry->first < region.end(); ++entry)
-                if (entry->second.region.end() > region.begin && !visit(entry->second)) return;
+            auto entry = list.lower_bound(block.begin - std::min(block.begin, widest));
+            for (; entry != list.end() && entry->first < block.end(); ++entry)
+                if (entry->second.block.end() > block.begin && !visit(entry->second)) return;
         }
     }
 
   private:
     [[nodiscard]] List& list_of(const Entry& entry) {
-        const MemoryRegion& region = entry.region;
-        const auto width = static_cast<std::uint32_t>(std::bit_width(region.end() - region.begin));
+        const MemoryBlock& block = entry.block;
+        const auto width = static_cast<std::uint32_t>(std::bit_width(block.end() - block.begin));
         return lists_[{width, entry.mode == AccessMode::read}];
     }
 

@@ -1,4 +1,4 @@
-// A compact list of memory accesses, with each region stored once.
+// A compact list of memory accesses, with each block stored once.
 #include "access_list.hpp"
 
 #include "lists/none.hpp"
@@ -11,10 +11,10 @@ namespace cudag::detail {
 namespace {
 
 /// A hash in the upper bits.
-std::uint64_t hash_of(const MemoryRegion& region) {
-    std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
-    if (!region.is_range())
-        bits ^= std::rotl(std::uint64_t{region.rows}, 24) ^ std::rotl(std::uint64_t{region.slices}, 50);
+std::uint64_t hash_of(const MemoryBlock& block) {
+    std::uint64_t bits = block.begin ^ std::rotl(std::uint64_t{block.row_bytes}, 40);
+    if (!block.is_range())
+        bits ^= std::rotl(std::uint64_t{block.rows}, 24) ^ std::rotl(std::uint64_t{block.slices}, 50);
     return bits * 0x9E3779B97F4A7C15U;
 }
 
@@ -27,7 +27,7 @@ AccessList::AccessList(const std::vector<MemoryAccess>& accesses) {
 }
 
 void AccessList::add(const MemoryAccess& access) {
-    list_.push_back({access.node, number_of(access.region), access.order()});
+    list_.push_back({access.node, number_of(access.block), access.order()});
     has_units_ = has_units_ || access.unit != 0;
     if (access.part_of == 0) return;
     part_of_.resize(list_.size());
@@ -42,29 +42,29 @@ void AccessList::renumber(std::span<const std::uint32_t> numbers) {
     if (!std::ranges::is_sorted(list_, {}, &Stored::node)) std::ranges::stable_sort(list_, {}, &Stored::node);
 }
 
-std::uint32_t AccessList::number_of(const MemoryRegion& region) {
-    if (table_.size() <= 2 * regions_.size()) grow_table();
-    std::uint32_t& number = table_[slot_of(region)];
+std::uint32_t AccessList::number_of(const MemoryBlock& block) {
+    if (table_.size() <= 2 * blocks_.size()) grow_table();
+    std::uint32_t& number = table_[slot_of(block)];
     if (number == none) {
-        number = static_cast<std::uint32_t>(regions_.size());
-        regions_.push_back(region);
+        number = static_cast<std::uint32_t>(blocks_.size());
+        blocks_.push_back(block);
     }
     return number;
 }
 
-/// The slot of the region's number in the table; an empty one if it is missing.
-std::size_t AccessList::slot_of(const MemoryRegion& region) const noexcept {
+/// The slot of the block's number in the table; an empty one if it is missing.
+std::size_t AccessList::slot_of(const MemoryBlock& block) const noexcept {
     const std::size_t mask = table_.size() - 1; // the size is a power of two
-    std::size_t slot = hash_of(region) >> (64 - std::countr_zero(table_.size()));
-    while (table_[slot] != none && regions_[table_[slot]] != region)
+    std::size_t slot = hash_of(block) >> (64 - std::countr_zero(table_.size()));
+    while (table_[slot] != none && blocks_[table_[slot]] != block)
         slot = (slot + 1) & mask;
     return slot;
 }
 
 void AccessList::grow_table() {
     table_.assign(std::max<std::size_t>(64, 4 * table_.size()), none);
-    for (std::uint32_t number = 0; number < regions_.size(); ++number)
-        table_[slot_of(regions_[number])] = number;
+    for (std::uint32_t number = 0; number < blocks_.size(); ++number)
+        table_[slot_of(blocks_[number])] = number;
 }
 
 } // namespace cudag::detail

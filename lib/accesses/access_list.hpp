@@ -1,4 +1,4 @@
-// A compact list of memory accesses, with each region stored once.
+// A compact list of memory accesses, with each block stored once.
 #pragma once
 
 #include "memory_access.hpp"
@@ -10,7 +10,7 @@
 
 namespace cudag::detail {
 
-/// A list of accesses in a fourth of the memory, since most accesses share regions.
+/// A list of accesses in a fourth of the memory, since most accesses share blocks.
 class AccessList {
   public:
     AccessList() = default;
@@ -25,33 +25,33 @@ class AccessList {
 
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
     [[nodiscard]] MemoryAccess operator[](std::size_t access) const noexcept {
-        const auto& [node, region, order] = list_[access];
-        return {node, order.mode, regions_[region], order.unit, access < part_of_.size() ? part_of_[access] : 0};
+        const auto& [node, block, order] = list_[access];
+        return {node, order.mode, blocks_[block], order.unit, access < part_of_.size() ? part_of_[access] : 0};
     }
     [[nodiscard]] std::uint32_t node_of(std::size_t access) const noexcept { return list_[access].node; }
     [[nodiscard]] AccessOrder order_of(std::size_t access) const noexcept { return list_[access].order; }
-    /// The index of the access's region in `regions()`.
-    [[nodiscard]] std::uint32_t region_of(std::size_t access) const noexcept { return list_[access].region; }
-    [[nodiscard]] std::span<const MemoryRegion> regions() const noexcept { return regions_; }
+    /// The index of the access's block in `blocks()`.
+    [[nodiscard]] std::uint32_t block_of(std::size_t access) const noexcept { return list_[access].block; }
+    [[nodiscard]] std::span<const MemoryBlock> blocks() const noexcept { return blocks_; }
     /// Whether captured regions declare some of the accesses.
     [[nodiscard]] bool has_units() const noexcept { return has_units_; }
 
   private:
     struct Stored {
         std::uint32_t node;
-        std::uint32_t region;
+        std::uint32_t block;
         AccessOrder order;
     };
 
-    [[nodiscard]] std::uint32_t number_of(const MemoryRegion& region);
-    [[nodiscard]] std::size_t slot_of(const MemoryRegion& region) const noexcept;
+    [[nodiscard]] std::uint32_t number_of(const MemoryBlock& block);
+    [[nodiscard]] std::size_t slot_of(const MemoryBlock& block) const noexcept;
     void grow_table();
 
     std::vector<Stored> list_;
     std::vector<std::uint32_t> part_of_; ///< of the first accesses; later ones have none
     bool has_units_ = false;
-    std::vector<MemoryRegion> regions_;
-    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash; at least half of it is free
+    std::vector<MemoryBlock> blocks_;
+    std::vector<std::uint32_t> table_; ///< numbers of blocks by their hash; at least half of it is free
 };
 
 } // namespace cudag::detail

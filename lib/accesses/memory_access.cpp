@@ -12,49 +12,49 @@ struct Row {
     std::uintptr_t begin;
 };
 
-/// The last row of a simplified region that begins at or before `address`. Requires an `address` not before the first
+/// The last row of a simplified block that begins at or before `address`. Requires an `address` not before the first
 /// row.
-Row row_at(const MemoryRegion& region, std::uintptr_t address) {
-    std::uintptr_t slice = region.begin;
-    if (region.slices > 1)
-        slice += std::min(region.slices - 1, (address - slice) / region.slice_pitch) * region.slice_pitch;
-    if (region.rows == 1) return {slice, slice};
-    return {slice, slice + std::min(region.rows - 1, (address - slice) / region.pitch) * region.pitch};
+Row row_at(const MemoryBlock& block, std::uintptr_t address) {
+    std::uintptr_t slice = block.begin;
+    if (block.slices > 1)
+        slice += std::min(block.slices - 1, (address - slice) / block.slice_pitch) * block.slice_pitch;
+    if (block.rows == 1) return {slice, slice};
+    return {slice, slice + std::min(block.rows - 1, (address - slice) / block.pitch) * block.pitch};
 }
 
-/// The first byte of a simplified region at or after `address`. Requires an `address` before its end.
-std::uintptr_t first_from(const MemoryRegion& region, std::uintptr_t address) {
-    if (address <= region.begin) return region.begin;
-    const Row row = row_at(region, address);
-    if (address < row.begin + region.row_bytes) return address;
-    const bool is_last = row.begin == row.slice + (region.rows - 1) * region.pitch;
-    return is_last ? row.slice + region.slice_pitch : row.begin + region.pitch;
+/// The first byte of a simplified block at or after `address`. Requires an `address` before its end.
+std::uintptr_t first_from(const MemoryBlock& block, std::uintptr_t address) {
+    if (address <= block.begin) return block.begin;
+    const Row row = row_at(block, address);
+    if (address < row.begin + block.row_bytes) return address;
+    const bool is_last = row.begin == row.slice + (block.rows - 1) * block.pitch;
+    return is_last ? row.slice + block.slice_pitch : row.begin + block.pitch;
 }
 
-/// One past the last byte of a simplified region before `address`. Requires an `address` after its beginning.
-std::uintptr_t last_before(const MemoryRegion& region, std::uintptr_t address) {
-    return std::min(address, row_at(region, address - 1).begin + region.row_bytes);
+/// One past the last byte of a simplified block before `address`. Requires an `address` after its beginning.
+std::uintptr_t last_before(const MemoryBlock& block, std::uintptr_t address) {
+    return std::min(address, row_at(block, address - 1).begin + block.row_bytes);
 }
 
 } // namespace
 
-MemoryRegion simplified_rows(const MemoryRegion& region) noexcept {
-    const auto& [begin, row_bytes, rows, pitch, slices, slice_pitch] = region;
-    if (region.is_empty()) return {begin, 0};
+MemoryBlock simplified_rows(const MemoryBlock& block) noexcept {
+    const auto& [begin, row_bytes, rows, pitch, slices, slice_pitch] = block;
+    if (block.is_empty()) return {begin, 0};
     if (rows == 1 || pitch <= row_bytes) { // a slice is a range
         const std::size_t bytes = (rows - 1) * pitch + row_bytes;
-        if (slices == 1 || slice_pitch <= bytes) return {begin, region.end() - begin};
+        if (slices == 1 || slice_pitch <= bytes) return {begin, block.end() - begin};
         return {begin, bytes, slices, slice_pitch};
     }
     if (slices == 1) return {begin, row_bytes, rows, pitch};
-    if (slice_pitch < (rows - 1) * pitch + row_bytes) return {begin, region.end() - begin};
+    if (slice_pitch < (rows - 1) * pitch + row_bytes) return {begin, block.end() - begin};
     if (slice_pitch == rows * pitch) return {begin, row_bytes, rows * slices, pitch};
-    return region;
+    return block;
 }
 
-std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegion& b) noexcept {
-    const MemoryRegion one = simplified(a);
-    const MemoryRegion other = simplified(b);
+std::optional<AddressRange> common_bytes(const MemoryBlock& a, const MemoryBlock& b) noexcept {
+    const MemoryBlock one = simplified(a);
+    const MemoryBlock other = simplified(b);
     const AddressRange hull{std::max(one.begin, other.begin), std::min(one.end(), other.end())};
     if (hull.begin >= hull.end || one.is_empty() || other.is_empty()) return std::nullopt;
     if (one.is_range() && other.is_range()) return hull;
@@ -78,7 +78,7 @@ std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegi
 
 bool conflicts(const MemoryAccess& a, const MemoryAccess& b) noexcept {
     return a.node != b.node && !commute(a.order(), b.order()) && !are_inside_region(a, b) &&
-           common_bytes(a.region, b.region).has_value();
+           common_bytes(a.block, b.block).has_value();
 }
 
 } // namespace cudag::detail

@@ -1,7 +1,7 @@
 // A node's access to memory, as a value.
 #pragma once
 
-#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/memory_block.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -23,9 +23,9 @@ struct AccessOrder {
 
 /// The same bytes in as few rows as possible: rows without holes between them become one range. The result has holes
 /// after each row, and slices that do not overlap.
-[[nodiscard]] MemoryRegion simplified_rows(const MemoryRegion& region) noexcept;
-[[nodiscard]] inline MemoryRegion simplified(const MemoryRegion& region) noexcept {
-    return region.is_range() ? MemoryRegion{region.begin, region.row_bytes} : simplified_rows(region);
+[[nodiscard]] MemoryBlock simplified_rows(const MemoryBlock& block) noexcept;
+[[nodiscard]] inline MemoryBlock simplified(const MemoryBlock& block) noexcept {
+    return block.is_range() ? MemoryBlock{block.begin, block.row_bytes} : simplified_rows(block);
 }
 
 /// A range of addresses; `end` is exclusive.
@@ -35,15 +35,15 @@ struct AddressRange {
     friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
-/// The range from the first to the last byte common to two regions, or nothing. Exact: bytes in holes are not common.
-/// Takes at worst time in proportion to the rows of the region with fewer rows; constant time for ranges.
-[[nodiscard]] std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegion& b) noexcept;
+/// The range from the first to the last byte common to two blocks, or nothing. Exact: bytes in holes are not common.
+/// Takes at worst time in proportion to the rows of the block with fewer rows; constant time for ranges.
+[[nodiscard]] std::optional<AddressRange> common_bytes(const MemoryBlock& a, const MemoryBlock& b) noexcept;
 
 /// Captured regions have numbers, never 0.
 struct MemoryAccess {
     std::uint32_t node;
     AccessMode mode;
-    MemoryRegion region;
+    MemoryBlock block;
     std::uint32_t unit = 0;    ///< not 0: this captured region as a whole declares the access
     std::uint32_t part_of = 0; ///< not 0: the access is the node's own, and the node is a part of this captured region
 

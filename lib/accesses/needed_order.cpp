@@ -51,9 +51,9 @@ inline bool NeededOrder::take_cell(Cell& cell, std::uint32_t access, const Acces
 }
 
 void NeededOrder::take_access(std::uint32_t access) {
-    const std::uint32_t region = accesses_.region_of(access);
+    const std::uint32_t block = accesses_.block_of(access);
     const AccessOrder order = accesses_.order_of(access);
-    const std::span<const std::uint32_t> cells = memory_.of(region);
+    const std::span<const std::uint32_t> cells = memory_.of(block);
     std::uint32_t alone = none; // the list of this access alone
     if (cells.size() == 1) return static_cast<void>(take_cell(cells_[cells.front()], access, order, alone));
     if (cells.empty() || join_alike(cells, access)) return;
@@ -63,15 +63,15 @@ void NeededOrder::take_access(std::uint32_t access) {
     if (!are_alike || order.mode == AccessMode::write) return;
     for (const std::uint32_t number : cells)
         cells_[number].alike = static_cast<std::uint32_t>(alike_.size());
-    alike_.push_back({region, static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
+    alike_.push_back({block, static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
 }
 
-/// Joins an access to its cells at once if they are all alike, and have been since another access to the same region.
+/// Joins an access to its cells at once if they are all alike, and have been since another access to the same block.
 bool NeededOrder::join_alike(std::span<const std::uint32_t> cells, std::uint32_t access) {
     const std::uint32_t number = cells_[cells.front()].alike;
     if (number == none) return false;
     Alike& alike = alike_[number];
-    const bool is_same = alike.region == accesses_.region_of(access) && alike.cells == cells.size();
+    const bool is_same = alike.block == accesses_.block_of(access) && alike.cells == cells.size();
     if (!is_same || !commute(alike.order, accesses_.order_of(access))) return false;
     if (alike.before == unknown) alike.before = before_all(cells);
     if (alike.before != none) come_after(alike.before, access);

@@ -20,7 +20,7 @@ namespace cudag::detail {
 /// order.
 ///
 /// Accesses stand in immutable lists shared by cells: if many accesses depend on the same many, the list has the same
-/// number. Cells that one access has made alike take further accesses to its region as one.
+/// number. Cells that one access has made alike take further accesses to its block as one.
 class NeededOrder {
   public:
     /// An access, by its place, that depends on all accesses in a list.
@@ -72,9 +72,9 @@ class NeededOrder {
                                     ///< `order`
         AccessOrder order;          ///< of the latest
     };
-    /// Cells of a region with the same latest accesses, all to this region.
+    /// Cells of a block with the same latest accesses, all to this block.
     struct Alike {
-        std::uint32_t region;
+        std::uint32_t block;
         std::uint32_t cells; ///< number of cells still alike
         std::uint32_t latest;
         std::uint32_t before; ///< of all cells; `unknown` until another access joins

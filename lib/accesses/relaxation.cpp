@@ -139,7 +139,7 @@ std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord
 /// Nodes with accesses declared by regions, and other nodes of these regions that use the declared memory.
 std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::vector<RegionPart>& parts) {
     const auto access_at = [&](std::size_t i) { // as if of no region
-        return MemoryAccess{accesses.node_of(i), accesses.order_of(i).mode, accesses.regions()[accesses.region_of(i)]};
+        return MemoryAccess{accesses.node_of(i), accesses.order_of(i).mode, accesses.blocks()[accesses.block_of(i)]};
     };
     std::unordered_map<std::uint32_t, std::vector<MemoryAccess>> declared_by; // each once
     for (std::size_t i = 0; i < accesses.size(); ++i) {
@@ -148,7 +148,7 @@ std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::v
         std::vector<MemoryAccess>& all = declared_by[region];
         const MemoryAccess access = access_at(i);
         const auto is_same = [&](const MemoryAccess& other) {
-            return other.mode == access.mode && other.region == access.region;
+            return other.mode == access.mode && other.block == access.block;
         };
         if (std::ranges::none_of(all, is_same)) all.push_back(access);
     }

@@ -239,10 +239,10 @@ class Binder {
             if (access.argument == whole_node) return move(access, moved, declared);
             const auto is_of = [&](const Rebound& rebound) {
                 return rebound.use->argument == access.argument &&
-                       address_in(current, *rebound.use) == access.region.begin;
+                       address_in(current, *rebound.use) == access.block.begin;
             };
             if (const auto use = std::find_if(uses.begin(), uses.end(), is_of); use != uses.end())
-                access.region.begin = use->address();
+                access.block.begin = use->address();
             declared.push_back(access);
         });
         return declared;
@@ -260,11 +260,11 @@ class Binder {
     /// exceed the moved memory stay, and their moved part is added as one range.
     static void move(const ArgumentAccess& access, const std::vector<MovedMemory>& moved,
                      std::vector<ArgumentAccess>& list) {
-        const std::uintptr_t origin = access.moved_from != 0 ? access.moved_from : access.region.begin;
-        const std::uintptr_t end = origin + (access.region.end() - access.region.begin);
+        const std::uintptr_t origin = access.moved_from != 0 ? access.moved_from : access.block.begin;
+        const std::uintptr_t end = origin + (access.block.end() - access.block.begin);
         const auto append = [&](std::uintptr_t first, std::uintptr_t last, std::uintptr_t now) {
             ArgumentAccess piece = access;
-            piece.region = {now, last - first};
+            piece.block = {now, last - first};
             piece.moved_from = now == first ? 0 : first;
             if (first < last && std::ranges::find(list, piece) == list.end()) list.push_back(piece);
         };
@@ -276,16 +276,16 @@ class Binder {
             const std::uintptr_t now = memory.next + (first - memory.begin);
             if (first == origin && last == end) {
                 list.push_back(access);
-                list.back().region.begin = now;
+                list.back().block.begin = now;
                 list.back().moved_from = now == origin ? 0 : origin;
                 return;
             }
-            if (access.region.is_range()) append(next, first, access.region.begin + (next - origin));
+            if (access.block.is_range()) append(next, first, access.block.begin + (next - origin));
             append(first, last, now);
             next = last;
         }
-        if (access.region.is_range())
-            append(next, end, access.region.begin + (next - origin));
+        if (access.block.is_range())
+            append(next, end, access.block.begin + (next - origin));
         else
             list.push_back(access);
     }

@@ -160,7 +160,7 @@ void collect_all(const UpdateTarget& target, std::uint64_t id, const DynamicValu
 /// Gives a node what `drive` drives, and its arguments the values that `value_of` finds for them.
 template <class ValueOf>
 void set(const DynamicChanges& changes, const DynamicChange& change, const Drive& drive,
-         MemoryRegion (*region)(const void*), const ValueOf& value_of) {
+         MemoryBlock (*region)(const void*), const ValueOf& value_of) {
     if (change.signature == nullptr) return update_size(change.target, change.node, drive.count);
     ValuePointers values(change.signature->count);
     CallEffects effects;

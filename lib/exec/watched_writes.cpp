@@ -67,7 +67,7 @@ void declare_writes(const ExecState& exec) {
     for (const NodeAccess& access : accesses_of(exec.source(), in_force, arrays))
         if (says_all(exec, access.place))
             regions[{access.place.graph, access.place.index}].push_back(
-                {access.region, access.mode != AccessMode::read});
+                {access.block, access.mode != AccessMode::read});
     forget(exec.native()); // nodes may have declared other accesses before
     for (const auto& [place, list] : regions) {
         const NodePlace node{place.first, place.second};

@@ -52,7 +52,7 @@ class NodeWords {
         bool is_whole = false;
         for (const ArgumentAccess& access : declared) {
             is_whole = is_whole || access.argument == whole_node;
-            known_.push_back({access.region, number_, node, access.argument, access.unit});
+            known_.push_back({access.block, number_, node, access.argument, access.unit});
         }
         const NodeParams& params = graph_.records().nodes()[node].params;
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
@@ -66,8 +66,8 @@ class NodeWords {
         else if (const auto* const* free = std::get_if<const FreeParams*>(&params))
             if (!allocated_.contains(address_of((*free)->address)))
                 add_word(0, 0, address_of((*free)->address), 0, WordKind::freed, false);
-        for_each_region(params, [&](const ArgumentAccess& access) {
-            if (!access.region.is_empty()) known_.push_back({access.region, number_, node_, access.argument, 0});
+        for_each_block(params, [&](const ArgumentAccess& access) {
+            if (!access.block.is_empty()) known_.push_back({access.block, number_, node_, access.argument, 0});
         });
         return is_whole;
     }
@@ -113,7 +113,7 @@ class NodeWords {
         };
         const auto begins_memory = [&](std::uintptr_t address) {
             return std::ranges::any_of(declared, [&](const ArgumentAccess& access) {
-                return access.argument == index && access.region.begin == address;
+                return access.argument == index && access.block.begin == address;
             });
         };
         const bool is_known = parameter.cpp_type != nullptr;
@@ -173,11 +173,11 @@ void AddressIndex::add(const GraphState& graph, const Holder& holder,
 
 void AddressIndex::sort() {
     std::ranges::sort(words_, {}, &AddressWord::address);
-    std::ranges::sort(known_, {}, [](const KnownMemory& known) { return known.region.begin; });
+    std::ranges::sort(known_, {}, [](const KnownMemory& known) { return known.block.begin; });
     ends_.reserve(known_.size());
     std::uintptr_t last = 0;
     for (const KnownMemory& known : known_)
-        ends_.push_back(last = std::max(last, known.region.end()));
+        ends_.push_back(last = std::max(last, known.block.end()));
 }
 
 std::span<const AddressWord> AddressIndex::words_in(const AddressRange& range) const noexcept {
@@ -189,13 +189,13 @@ std::span<const AddressWord> AddressIndex::words_in(const AddressRange& range) c
 
 std::size_t AddressIndex::known_before(std::uintptr_t address) const noexcept {
     const auto last = std::partition_point(known_.begin(), known_.end(),
-                                           [&](const KnownMemory& known) { return known.region.begin < address; });
+                                           [&](const KnownMemory& known) { return known.block.begin < address; });
     return static_cast<std::size_t>(last - known_.begin());
 }
 
 bool AddressIndex::has_beginning(std::uintptr_t address) const noexcept {
     const std::size_t place = known_before(address);
-    return place != known_.size() && known_[place].region.begin == address;
+    return place != known_.size() && known_[place].block.begin == address;
 }
 
 std::shared_ptr<const AddressIndex> addresses_of(const GraphState& graph) {

@@ -37,7 +37,7 @@ struct AddressWord {
 
 /// Memory of known length that a node uses: an operand of a copy or a fill, or a declared access.
 struct KnownMemory {
-    MemoryRegion region;
+    MemoryBlock block;
     std::uint32_t graph;
     std::uint32_t node;
     std::uint32_t argument; ///< `whole_node` if declared by the node or its region
@@ -69,7 +69,7 @@ class AddressIndex {
     template <class Visit>
     void for_each_known(const AddressRange& range, const Visit& visit) const {
         for (std::size_t i = known_before(range.end); i-- > 0 && ends_[i] > range.begin;)
-            if (common_bytes(known_[i].region, {range.begin, range.end - range.begin})) visit(known_[i]);
+            if (common_bytes(known_[i].block, {range.begin, range.end - range.begin})) visit(known_[i]);
     }
     /// Whether known memory begins at `address`.
     [[nodiscard]] bool has_beginning(std::uintptr_t address) const noexcept;
@@ -87,14 +87,14 @@ class AddressIndex {
 
     void add(const GraphState& graph, const Holder& holder, const std::unordered_set<std::uintptr_t>& allocated);
     void sort();
-    /// Number of known regions that begin before `address`.
+    /// Number of known blocks that begin before `address`.
     [[nodiscard]] std::size_t known_before(std::uintptr_t address) const noexcept;
 
     std::uint64_t version_;
     std::vector<Indexed> graphs_;
     std::vector<AddressWord> words_;   ///< by address
     std::vector<KnownMemory> known_;   ///< by beginning
-    std::vector<std::uintptr_t> ends_; ///< the last end among each known region and those before it
+    std::vector<std::uintptr_t> ends_; ///< the last end among each known block and those before it
     std::optional<Holder> opaque_;
 };
 

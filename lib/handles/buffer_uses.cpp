@@ -141,7 +141,7 @@ class UseFinder {
 
     void look_at(const KnownMemory& known) {
         if (known.argument != whole_node) {
-            const bool is_inside = known.region.begin >= range_.begin;
+            const bool is_inside = known.block.begin >= range_.begin;
             if (!is_inside || !has_use_in(known))
                 add_obstacle(known.graph, known.node, Obstacle::from_outside, known.argument);
             return;

@@ -66,9 +66,9 @@ constexpr void fields(const CopyParams&, Visitor& visit) {
 
 /// Calls `use` with an ArgumentAccess for the destination, 0, and the source, 1.
 template <class Use>
-void for_each_region(const CopyParams& copy, const Use& use) {
-    use(ArgumentAccess{0, AccessMode::write, copy.element_bytes, region_at(copy.destination, bytes_of(copy))});
-    use(ArgumentAccess{1, AccessMode::read, copy.element_bytes, region_at(copy.source, bytes_of(copy))});
+void for_each_block(const CopyParams& copy, const Use& use) {
+    use(ArgumentAccess{0, AccessMode::write, copy.element_bytes, block_at(copy.destination, bytes_of(copy))});
+    use(ArgumentAccess{1, AccessMode::read, copy.element_bytes, block_at(copy.source, bytes_of(copy))});
 }
 
 } // namespace cudag::detail

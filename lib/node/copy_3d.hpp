@@ -62,7 +62,7 @@ constexpr void fields(const cudaMemcpy3DParms&, Visitor& visit) {
 
 /// Calls `use` for each side in memory. Sides that are arrays are left to the caller.
 template <class Use>
-void for_each_region(const cudaMemcpy3DParms& copy, const Use& use) {
+void for_each_block(const cudaMemcpy3DParms& copy, const Use& use) {
     const cudaExtent& extent = copy.extent;
     const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr; // then CUDA counts elements
     const auto use_side = [&](std::uint32_t argument, const cudaPitchedPtr& memory, const cudaPos& from,

@@ -52,11 +52,11 @@ constexpr void fields(const SetParams& set, Visitor& visit) {
 [[nodiscard]] std::string title(const SetParams& set);
 
 template <class Use>
-void for_each_region(const SetParams& set, const Use& use) {
-    MemoryRegion region = region_at(set.destination, set.size * set.element_bytes);
-    region.rows = set.height;
-    region.pitch = set.pitch;
-    use(ArgumentAccess{0, AccessMode::write, set.element_bytes, region});
+void for_each_block(const SetParams& set, const Use& use) {
+    MemoryBlock block = block_at(set.destination, set.size * set.element_bytes);
+    block.rows = set.height;
+    block.pitch = set.pitch;
+    use(ArgumentAccess{0, AccessMode::write, set.element_bytes, block});
 }
 
 } // namespace cudag::detail

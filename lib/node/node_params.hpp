@@ -70,9 +70,9 @@ void use_with_elements(const NodeParams& params, std::size_t count, const Use& u
 
 /// Calls `use` with an ArgumentAccess for each memory of a copy or a fill.
 template <class Use>
-void for_each_region(const NodeParams& params, const Use& use) {
+void for_each_block(const NodeParams& params, const Use& use) {
     const auto visit = [&use](const auto& block) {
-        if constexpr (requires { for_each_region(*block, use); }) for_each_region(*block, use);
+        if constexpr (requires { for_each_block(*block, use); }) for_each_block(*block, use);
     };
     std::visit(visit, params);
 }
@@ -83,7 +83,7 @@ void for_each_access(const NodeParams& params, const Use& use) {
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
         for_each_access(**kernel, use);
     else
-        for_each_region(params, [&use](const ArgumentAccess& access) { use(used_range_of(access.region)); });
+        for_each_block(params, [&use](const ArgumentAccess& access) { use(used_range_of(access.block)); });
 }
 
 } // namespace cudag::detail

@@ -147,7 +147,7 @@ struct IgnoredAccess {
 template <class... Block>
 constexpr unsigned alternatives_with_regions(const std::variant<std::monostate, const Block*...>* /*params*/) {
     unsigned all = 0;
-    ((all |= requires(const Block& block) { for_each_region(block, IgnoredAccess()); } ? bit_of<const Block*>() : 0),
+    ((all |= requires(const Block& block) { for_each_block(block, IgnoredAccess()); } ? bit_of<const Block*>() : 0),
      ...);
     return all;
 }
@@ -158,7 +158,7 @@ static_assert(enumerators(std::make_integer_sequence<unsigned, most_kinds>()) ==
 static_assert(described_alternatives() == (1U << std::variant_size_v<NodeParams>)-1,
               "no kind has an alternative of NodeParams");
 static_assert(alternatives_with_regions(static_cast<const NodeParams*>(nullptr)) == alternatives_by(Effects::operands),
-              "a kind has Effects::operands without a function for_each_region, or such a function without it");
+              "a kind has Effects::operands without a function for_each_block, or such a function without it");
 static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 
 } // namespace

@@ -1,7 +1,7 @@
 // The memory used by a node.
 #pragma once
 
-#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/memory_block.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@ struct UsedRange {
     std::size_t bytes; ///< 0 if only the first address is known
 };
 
-/// The range from the first byte of a region to its last one.
-[[nodiscard]] inline UsedRange used_range_of(const MemoryRegion& region) noexcept {
-    return {region.begin, region.end() - region.begin};
+/// The range from the first byte of a block to its last one.
+[[nodiscard]] inline UsedRange used_range_of(const MemoryBlock& block) noexcept {
+    return {block.begin, block.end() - block.begin};
 }
 
 } // namespace cudag::detail

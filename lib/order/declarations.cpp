@@ -4,7 +4,7 @@
 namespace cudag::detail {
 
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
-    std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
+    std::erase_if(accesses, [](const ArgumentAccess& access) { return access.block.is_empty(); });
     if (accesses.empty()) return;
     DeclaredAccesses& as_made = graph.records().initial_accesses();
     const auto lock = as_made.lock(); // Execs may be reading

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uintptr_t first_condition = std::uintptr_t{1} << 62U;
 
-/// The region of a condition, above all addresses of programs.
-MemoryRegion condition_cell(cudaGraphConditionalHandle handle) {
+/// The block of a condition, above all addresses of programs.
+MemoryBlock condition_cell(cudaGraphConditionalHandle handle) {
     return {first_condition + static_cast<std::uintptr_t>(handle) % first_condition, 1};
 }
 
@@ -70,7 +70,7 @@ const KernelSignature& layout_of(const NodePlace& place, const KernelParams& ker
 /// Calls `use` with each ArgumentAccess.
 template <class Use>
 void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
-    for_each_region(params, use);
+    for_each_block(params, use);
     if (const GraphState& root = place.graph->root(); !root.conditions().all().empty()) {
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             for_each_condition(root, layout_of(place, **kernel), (*kernel)->values,
@@ -83,13 +83,13 @@ void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddress
     if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
         if ((*copy)->dstArray != nullptr)
             use(ArgumentAccess{0, AccessMode::write, 1,
-                               arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent)});
+                               arrays.block((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent)});
         if ((*copy)->srcArray != nullptr)
             use(ArgumentAccess{1, AccessMode::read, 1,
-                               arrays.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent)});
+                               arrays.block((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent)});
     }
     if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
-        use(ArgumentAccess{0, AccessMode::write, 1, region_at((*alloc)->address, (*alloc)->bytes)});
+        use(ArgumentAccess{0, AccessMode::write, 1, block_at((*alloc)->address, (*alloc)->bytes)});
 }
 
 /// Calls `use` with each NodeAccess, node after node.
@@ -143,12 +143,12 @@ class Collector {
         if (!of_units_.empty()) note_units(node, place);
     }
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
-        if (!access.region.is_empty()) use_(node_access(node, place, access, region_, false));
+        if (!access.block.is_empty()) use_(node_access(node, place, access, region_, false));
     }
     void note_units(std::uint32_t node, const NodePlace& place) {
         std::stable_partition(of_units_.begin(), of_units_.end(), is_write);
         for (const ArgumentAccess& access : of_units_)
-            if (!access.region.is_empty()) use_(node_access(node, place, access, region_, true));
+            if (!access.block.is_empty()) use_(node_access(node, place, access, region_, true));
         of_units_.clear();
     }
     static bool is_write(const ArgumentAccess& access) { return access.mode == AccessMode::write; }
@@ -175,17 +175,17 @@ std::vector<NodeAccess> accesses_of(const GraphState& graph, const InForce& in_f
 NodeAccess node_access(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access, std::uint32_t region,
                        bool by_region) {
     const bool is_of_unit = by_region && access.unit != 0;
-    return {{node, access.mode, access.region, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region},
+    return {{node, access.mode, access.block, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region},
             place,
             access.argument,
             access.element_bytes};
 }
 
-bool is_condition_cell(const MemoryRegion& region) noexcept {
-    return region.begin >= first_condition && region.begin < 2 * first_condition;
+bool is_condition_cell(const MemoryBlock& block) noexcept {
+    return block.begin >= first_condition && block.begin < 2 * first_condition;
 }
 
-MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
+MemoryBlock ArrayAddresses::block(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
     constexpr std::size_t row = std::size_t{1} << 21U, slice = std::size_t{1} << 37U, all = std::size_t{1} << 51U;
     const std::size_t number = numbers_.try_emplace(array, numbers_.size()).first->second;
     const std::uintptr_t base = (std::uintptr_t{1} << 63U) + number * all;
@@ -216,7 +216,7 @@ std::vector<bool> driven_nodes(const GraphState& graph) {
 std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {
     std::vector<ArgumentAccess> accesses;
     for_each_use(node, params, arrays, [&](const ArgumentAccess& access) {
-        if (!access.region.is_empty()) accesses.push_back(access);
+        if (!access.block.is_empty()) accesses.push_back(access);
     });
     return accesses;
 }
@@ -229,7 +229,7 @@ bool have_same_accesses(const GraphState& graph, const NodeParams& a, const Node
     if (a == b) return true;
     const auto few_of = [](const NodeParams& params) {
         ArgumentAccesses few;
-        for_each_region(params, [&](const ArgumentAccess& access) { few.push_back(access); });
+        for_each_block(params, [&](const ArgumentAccess& access) { few.push_back(access); });
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);

@@ -31,14 +31,14 @@ struct NodeAccess : MemoryAccess {
 [[nodiscard]] NodeAccess node_access(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access,
                                      std::uint32_t region, bool by_region);
 
-/// Whether a region represents a condition.
-[[nodiscard]] bool is_condition_cell(const MemoryRegion& region) noexcept;
+/// Whether a block represents a condition.
+[[nodiscard]] bool is_condition_cell(const MemoryBlock& block) noexcept;
 
-/// Regions for parts of CUDA arrays, in elements. Each array has room for the largest possible one, above all addresses
+/// Blocks for parts of CUDA arrays, in elements. Each array has room for the largest possible one, above all addresses
 /// of programs.
 class ArrayAddresses {
   public:
-    [[nodiscard]] MemoryRegion region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent);
+    [[nodiscard]] MemoryBlock block(cudaArray_t array, const cudaPos& from, const cudaExtent& extent);
 
   private:
     std::unordered_map<cudaArray_t, std::size_t> numbers_;

@@ -1,7 +1,7 @@
 // A watch for races caused by changes of nodes.
 #include "race_watch.hpp"
 
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 #include "races.hpp"
 
 #include <algorithm>
@@ -67,9 +67,9 @@ RaceWatch::Index::Place RaceWatch::stage(Level& level, const Entry& entry, Index
     std::uintptr_t distance = 0;
     if (current != nullptr) {
         Entry& former = **current;
-        distance = entry.region.begin - former.region.begin;
+        distance = entry.block.begin - former.block.begin;
         MemoryAccess moved = former;
-        moved.region.begin = entry.region.begin;
+        moved.block.begin = entry.block.begin;
         has_moved = moved == entry;
         if (has_moved && distance == 0 && former.argument == entry.argument) return *current;
         former.state = State::leaves;

@@ -2,7 +2,7 @@
 #include "races.hpp"
 
 #include "accesses/memory_order.hpp"
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 #include "cuda/failure.hpp"
 #include "declarations.hpp"
 #include "graph/for_each_graph.hpp"
@@ -76,22 +76,22 @@ std::string describe_elements(const Race& race) {
     return fmt::format("elements from {} of row {} to {} of row {}", column, row, last_column, last_row);
 }
 
-/// A place in a region: the row of an address, and its byte in the row. Slices continue the rows.
+/// A place in a block: the row of an address, and its byte in the row. Slices continue the rows.
 struct PlaceInRows {
     std::size_t row;
     std::size_t byte;
 };
-PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
-    std::size_t offset = address - region.begin;
+PlaceInRows place_in_rows(const MemoryBlock& block, std::uintptr_t address) {
+    std::size_t offset = address - block.begin;
     std::size_t row = 0;
-    if (region.slices > 1 && region.slice_pitch != 0) {
-        const std::size_t slice = std::min(region.slices - 1, offset / region.slice_pitch);
-        offset -= slice * region.slice_pitch;
-        row = slice * region.rows;
+    if (block.slices > 1 && block.slice_pitch != 0) {
+        const std::size_t slice = std::min(block.slices - 1, offset / block.slice_pitch);
+        offset -= slice * block.slice_pitch;
+        row = slice * block.rows;
     }
     const std::size_t row_in_slice =
-        region.rows > 1 && region.pitch != 0 ? std::min(region.rows - 1, offset / region.pitch) : 0;
-    return {row + row_in_slice, offset - row_in_slice * region.pitch};
+        block.rows > 1 && block.pitch != 0 ? std::min(block.rows - 1, offset / block.pitch) : 0;
+    return {row + row_in_slice, offset - row_in_slice * block.pitch};
 }
 
 /// Whether nodes of `graph`, or inside it, may have known accesses.
@@ -148,16 +148,16 @@ Race make_race(const GraphState& graph, const NodeAccess& a, const NodeAccess& b
                     element,
                     end - element,
                     row,
-                    is_condition_cell(a.region)};
+                    is_condition_cell(a.block)};
     };
-    if (is_condition_cell(a.region)) return race_of({0, 0}, 0, 0, 0);
-    const AddressRange range = *common_bytes(a.region, b.region);
+    if (is_condition_cell(a.block)) return race_of({0, 0}, 0, 0, 0);
+    const AddressRange range = *common_bytes(a.block, b.block);
     const std::size_t size = a.element_bytes;
-    const bool has_rows = a.region.rows > 1 || a.region.slices > 1;
-    const std::size_t row_elements = has_rows ? std::max<std::size_t>(a.region.row_bytes / size, 1) : 0;
+    const bool has_rows = a.block.rows > 1 || a.block.slices > 1;
+    const std::size_t row_elements = has_rows ? std::max<std::size_t>(a.block.row_bytes / size, 1) : 0;
     const auto element_at = [&](std::uintptr_t address) {
-        if (!has_rows) return (address - a.region.begin) / size;
-        const auto [row, byte] = place_in_rows(a.region, address);
+        if (!has_rows) return (address - a.block.begin) / size;
+        const auto [row, byte] = place_in_rows(a.block, address);
         return row * row_elements + byte / size;
     };
     return race_of(range, element_at(range.begin), element_at(range.end - 1) + 1, row_elements);

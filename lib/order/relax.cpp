@@ -1,7 +1,7 @@
 // relax: reduces the edges of a graph to the necessary order.
 #include <cudag/relax.hpp>
 
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 #include "accesses/relaxation.hpp"
 #include "cuda/failure.hpp"
 #include "graph/find.hpp"

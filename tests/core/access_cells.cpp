@@ -17,7 +17,7 @@ namespace {
 constexpr AccessMode reads = AccessMode::read, writes = AccessMode::write;
 
 /// Those of accesses to regions, each by a node of its own; the regions are numbered as they come.
-AccessCells cells_of(const std::vector<MemoryRegion>& regions, AccessMode mode) {
+AccessCells cells_of(const std::vector<MemoryBlock>& regions, AccessMode mode) {
     AccessList accesses;
     for (std::uint32_t node = 0; node < regions.size(); ++node)
         accesses.add({node, mode, regions[node]});
@@ -62,7 +62,7 @@ TEST_CASE("regions that overlap are cut where one begins or ends, others are one
 
 TEST_CASE("a tile of a matrix that is cut into tiles is one cell", "[accesses]") {
     constexpr std::uint32_t pitch = 64, tiles = 4, rows = 8;
-    std::vector<MemoryRegion> regions;
+    std::vector<MemoryBlock> regions;
     for (std::uint32_t y = 0; y < tiles; ++y)
         for (std::uint32_t x = 0; x < tiles; ++x)
             regions.push_back(
@@ -89,7 +89,7 @@ TEST_CASE("a tile of a matrix that is cut into tiles is one cell", "[accesses]")
 TEST_CASE("a matrix whose rows are all cut elsewhere is not cut into all their columns", "[accesses]") {
     constexpr std::uint32_t pitch = 64, size = 32;
     for (const std::uintptr_t base : {std::uintptr_t{pitch}, std::uintptr_t{0x10040}}) {
-        std::vector<MemoryRegion> regions{{base, size, size, pitch}};
+        std::vector<MemoryBlock> regions{{base, size, size, pitch}};
         for (std::uint32_t i = 0; i < size; ++i)
             regions.push_back({base + i * (pitch + 1), 1}); // the diagonal
         const AccessCells cells = cells_of(regions, writes);

@@ -30,7 +30,7 @@ std::uint32_t drawn(std::mt19937& chance, std::uint32_t most) {
 
 bool overlap(const MemoryAccess& a, const MemoryAccess& b) {
     const bool are_reads = a.mode == AccessMode::read && b.mode == AccessMode::read;
-    return !are_reads && a.region.begin < b.region.end() && b.region.begin < a.region.end();
+    return !are_reads && a.block.begin < b.block.end() && b.block.begin < a.block.end();
 }
 
 } // namespace

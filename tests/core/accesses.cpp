@@ -43,7 +43,7 @@ std::vector<UsedRange> accesses_of(const NodeParams& params) {
 
 std::vector<AccessMode> modes_of(const NodeParams& params) {
     std::vector<AccessMode> found;
-    for_each_region(params, [&](const auto& access) { found.push_back(access.mode); });
+    for_each_block(params, [&](const auto& access) { found.push_back(access.mode); });
     return found;
 }
 

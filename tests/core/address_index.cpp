@@ -24,7 +24,7 @@ using cudag::detail::FreeParams;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
-using cudag::detail::MemoryRegion;
+using cudag::detail::MemoryBlock;
 using cudag::detail::MemoryUses;
 using cudag::detail::NodeParams;
 using cudag::detail::Obstacle;
@@ -89,7 +89,7 @@ class ParameterWords {
         return graph->records().memory().store(
             KernelSignature{list, static_cast<std::uint32_t>(parameters.size()), bytes});
     }
-    void declare(std::uint32_t node, std::uint32_t argument, const MemoryRegion& region, std::uint32_t unit = 0) {
+    void declare(std::uint32_t node, std::uint32_t argument, const MemoryBlock& region, std::uint32_t unit = 0) {
         const ArgumentAccess access{argument, AccessMode::read, 1, region, unit};
         graph->records().initial_accesses().add(node, {&access, 1});
     }

@@ -15,7 +15,7 @@ using namespace cudag::detail;
 
 namespace {
 
-constexpr MemoryRegion range(std::uintptr_t begin, std::size_t bytes) {
+constexpr MemoryBlock range(std::uintptr_t begin, std::size_t bytes) {
     return {begin, bytes};
 }
 
@@ -43,17 +43,17 @@ TEST_CASE("an empty region has nothing in common with any", "[accesses]") {
     CHECK_FALSE(common_bytes(range(105, 0), range(100, 10)));
     CHECK_FALSE(common_bytes(range(100, 10), {102, 2, 0, 4}));
     CHECK_FALSE(common_bytes(range(100, 10), {102, 2, 2, 4, 0, 8}));
-    CHECK(MemoryRegion{102, 2, 0, 4}.end() == 102);
+    CHECK(MemoryBlock{102, 2, 0, 4}.end() == 102);
 }
 
 TEST_CASE("a region ends with the last row of its last slice", "[accesses]") {
     CHECK(range(100, 10).end() == 110);
-    CHECK(MemoryRegion{100, 4, 3, 16}.end() == 136);
-    CHECK(MemoryRegion{100, 4, 3, 16, 2, 100}.end() == 236);
+    CHECK(MemoryBlock{100, 4, 3, 16}.end() == 136);
+    CHECK(MemoryBlock{100, 4, 3, 16, 2, 100}.end() == 236);
 }
 
 TEST_CASE("columns of one matrix beside each other have nothing in common", "[accesses]") {
-    const MemoryRegion left{0x1000, 32, 1000, 64}, right{0x1020, 32, 1000, 64}, both{0x1010, 32, 1000, 64};
+    const MemoryBlock left{0x1000, 32, 1000, 64}, right{0x1020, 32, 1000, 64}, both{0x1010, 32, 1000, 64};
     CHECK_FALSE(common_bytes(left, right));
     CHECK_FALSE(common_bytes(right, left));
     CHECK(common_bytes(left, both) == AddressRange{0x1010, 0x1020 + 999 * 64});
@@ -61,7 +61,7 @@ TEST_CASE("columns of one matrix beside each other have nothing in common", "[ac
 }
 
 TEST_CASE("a range between two rows has nothing in common with them", "[accesses]") {
-    const MemoryRegion rows{100, 4, 3, 16};
+    const MemoryBlock rows{100, 4, 3, 16};
     CHECK_FALSE(common_bytes(rows, range(104, 12)));
     CHECK(common_bytes(rows, range(104, 13)) == AddressRange{116, 117});
     CHECK(common_bytes(rows, range(103, 13)) == AddressRange{103, 104});
@@ -72,12 +72,12 @@ TEST_CASE("rows without holes are a range", "[accesses]") {
     CHECK(simplified({100, 16, 3, 16}) == range(100, 48));
     CHECK(simplified({100, 16, 3, 8}) == range(100, 32));
     CHECK(simplified({100, 16, 3, 16, 2, 48}) == range(100, 96));
-    CHECK(simplified({100, 16, 3, 16, 2, 64}) == MemoryRegion{100, 48, 2, 64});
-    CHECK(simplified({100, 8, 3, 16, 2, 48}) == MemoryRegion{100, 8, 6, 16});
-    CHECK(simplified({100, 8, 1, 16, 2, 64}) == MemoryRegion{100, 8, 2, 64});
+    CHECK(simplified({100, 16, 3, 16, 2, 64}) == MemoryBlock{100, 48, 2, 64});
+    CHECK(simplified({100, 8, 3, 16, 2, 48}) == MemoryBlock{100, 8, 6, 16});
+    CHECK(simplified({100, 8, 1, 16, 2, 64}) == MemoryBlock{100, 8, 2, 64});
     CHECK(simplified({100, 8, 1, 16, 1, 64}) == range(100, 8));
-    CHECK(simplified({100, 8, 3, 16, 1, 64}) == MemoryRegion{100, 8, 3, 16});
-    CHECK(simplified({100, 8, 3, 16, 2, 64}) == MemoryRegion{100, 8, 3, 16, 2, 64});
+    CHECK(simplified({100, 8, 3, 16, 1, 64}) == MemoryBlock{100, 8, 3, 16});
+    CHECK(simplified({100, 8, 3, 16, 2, 64}) == MemoryBlock{100, 8, 3, 16, 2, 64});
 }
 
 TEST_CASE("slices that reach into each other count as all bytes from the first to the last", "[accesses]") {
@@ -86,7 +86,7 @@ TEST_CASE("slices that reach into each other count as all bytes from the first t
 
 TEST_CASE("accesses conflict unless they are of one node, commute, or have no bytes in common", "[accesses]") {
     constexpr AccessMode modes[] = {AccessMode::read, AccessMode::write, AccessMode::atomic, AccessMode::disjoint};
-    const MemoryRegion here = range(100, 10), there = range(200, 10);
+    const MemoryBlock here = range(100, 10), there = range(200, 10);
     for (const AccessMode a : modes)
         for (const AccessMode b : modes) {
             CAPTURE(static_cast<int>(a), static_cast<int>(b));
@@ -97,7 +97,7 @@ TEST_CASE("accesses conflict unless they are of one node, commute, or have no by
 }
 
 TEST_CASE("accesses of nodes of one region conflict only if both are the nodes' own", "[accesses]") {
-    const MemoryRegion here = range(100, 10);
+    const MemoryBlock here = range(100, 10);
     const MemoryAccess own{0, AccessMode::write, here, 0, 7}, declared{0, AccessMode::write, here, 7};
     struct Inside {
         std::uint32_t unit, part_of;
@@ -126,10 +126,10 @@ TEST_CASE("a list of accesses has each region once, and stays as written where n
         accesses.push_back({node, AccessMode::write, {node / 4 * 16, 16, 2, 32}, node});
     }
     AccessList list(accesses);
-    CHECK(list.regions().size() == count / 2 + count / 4);
+    CHECK(list.blocks().size() == count / 2 + count / 4);
     const auto is_as_written = [&](std::uint32_t place, std::uint32_t first) {
         const MemoryAccess& written = accesses[first];
-        return list.regions()[list.region_of(place)] == written.region && list.order_of(place) == written.order();
+        return list.blocks()[list.block_of(place)] == written.block && list.order_of(place) == written.order();
     };
     for (std::uint32_t i = 0; i < 2 * count; ++i)
         REQUIRE((list[i].node == i / 2 && is_as_written(i, i)));
@@ -147,7 +147,7 @@ TEST_CASE("what random regions have in common is found to the byte", "[accesses]
     for (unsigned long seed = 0; seed < seeds; ++seed) {
         Random random(seed);
         RandomMemory memory(random);
-        const MemoryRegion a = memory.region(), b = memory.region();
+        const MemoryBlock a = memory.region(), b = memory.region();
         const bool right = common_bytes(a, b) == hull_of(bytes_of(a) & bytes_of(b)) &&
                            bytes_of(simplified(a)) == bytes_of(a) && simplified(a).end() == a.end();
         if (!right) FAIL_CHECK("seed " << seed);

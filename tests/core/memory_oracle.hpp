@@ -16,7 +16,7 @@ inline unsigned long program_count() {
     return given == nullptr ? 2'000 : std::strtoul(given, nullptr, 10);
 }
 
-inline Bytes bytes_of(const cudag::detail::MemoryRegion& region) {
+inline Bytes bytes_of(const cudag::detail::MemoryBlock& region) {
     Bytes bytes;
     for (std::size_t slice = 0; slice < region.slices; ++slice)
         for (std::size_t row = 0; row < region.rows; ++row)
@@ -32,7 +32,7 @@ class RandomMemory {
         if (is_matrix_) pitch_ = 8 + 4 * random.below(2);
     }
 
-    cudag::detail::MemoryRegion region() {
+    cudag::detail::MemoryBlock region() {
         if (random_.below(40) == 0) return {random_.below(64), 0};
         if (is_matrix_) return part_of_matrix();
         if (random_.below(2) == 0) return {random_.below(64), 1 + random_.below(random_.below(2) == 0 ? 8 : 64)};
@@ -48,7 +48,7 @@ class RandomMemory {
 
   private:
     /// Of a matrix of 24 rows, of which some begin on one row and end on the next.
-    cudag::detail::MemoryRegion part_of_matrix() {
+    cudag::detail::MemoryBlock part_of_matrix() {
         const std::uintptr_t begin = 4 * random_.below(random_.below(2) == 0 ? 4 : 24);
         const std::size_t rows = random_.below(4) == 0 ? 1 : 6 * (1 + random_.below(3));
         if (random_.below(6) == 0) return {begin, 4 * rows};

@@ -23,7 +23,7 @@ using cudag::detail::ArgumentAccess;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
-using cudag::detail::MemoryRegion;
+using cudag::detail::MemoryBlock;
 using cudag::detail::NodeAccess;
 using cudag::detail::NodeParams;
 using cudag::detail::Parameter;
@@ -58,7 +58,7 @@ struct TakesCondition {
 
 TEST_CASE("a region that declares reads before writes is ordered as one that declares writes first", "[core][races]") {
     constexpr std::uint32_t unit = 1;
-    constexpr MemoryRegion x{0x1000, 64};
+    constexpr MemoryBlock x{0x1000, 64};
     const ArgumentAccess writes{cudag::whole_node, AccessMode::write, 1, x, unit};
     const ArgumentAccess reads{cudag::whole_node, AccessMode::read, 1, x, unit};
     for (const auto& declared : {std::vector{writes, reads}, std::vector{reads, writes}}) {
@@ -84,7 +84,7 @@ TEST_CASE("regions that stand for conditions are those between programs' memory 
     CHECK(is_condition_cell({first, 1}));
     CHECK(is_condition_cell({2 * first - 1, 1}));
     CHECK_FALSE(is_condition_cell({2 * first, 1}));
-    CHECK_FALSE(is_condition_cell(cudag::detail::ArrayAddresses().region(nullptr, {}, {1, 1, 1})));
+    CHECK_FALSE(is_condition_cell(cudag::detail::ArrayAddresses().block(nullptr, {}, {1, 1, 1})));
 }
 
 TEST_CASE("kernels set the same conditions if their handles are the same, all of them", "[core][races]") {
@@ -126,13 +126,13 @@ TEST_CASE("an argument is read if the kernel has it, and it has so many bytes", 
 
 TEST_CASE("a race tells the elements that both touch, by rows where the first has rows", "[core][races]") {
     struct Case {
-        MemoryRegion first; ///< of 4-byte elements
-        MemoryRegion second;
+        MemoryBlock first; ///< of 4-byte elements
+        MemoryBlock second;
         std::size_t element, elements, row_elements;
     };
-    const auto bytes = [](std::uintptr_t begin, std::size_t count) { return MemoryRegion{begin, count}; };
-    const MemoryRegion rows{0x1000, 16, 3, 64};
-    const MemoryRegion slices{0x1000, 16, 3, 64, 2, 256};
+    const auto bytes = [](std::uintptr_t begin, std::size_t count) { return MemoryBlock{begin, count}; };
+    const MemoryBlock rows{0x1000, 16, 3, 64};
+    const MemoryBlock slices{0x1000, 16, 3, 64, 2, 256};
     for (const auto& [first, second, element, elements, row_elements] : {
              Case{bytes(0x1000, 64), bytes(0x1008, 8), 2, 2, 0},
              Case{rows, bytes(0x1000, 4), 0, 1, 4},

@@ -1,6 +1,6 @@
 // What plans and the order of accesses cost: ten times as many nodes take about ten times as long.
 #include "accesses/inference.hpp"
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 #include "accesses/relaxation.hpp"
 #include "bench/shapes.hpp"
 #include "edges/growing_reduction.hpp"
@@ -126,7 +126,7 @@ TEST_CASE("a reduction of a graph that grows looks at each node once for each pa
 
 TEST_CASE("many that come after the same many by way of one node take constant time each", "[times]") {
     CHECK(is_linear(500, [](std::uint32_t n) {
-        constexpr MemoryRegion x{0x1000, 64};
+        constexpr MemoryBlock x{0x1000, 64};
         AccessList accesses;
         std::vector<EdgeRecord> edges;
         for (std::uint32_t node = 0; node < n; ++node) {
@@ -166,7 +166,7 @@ TEST_CASE("regions of many shapes at one address stand in a list in constant tim
         AccessList accesses;
         for (std::uint32_t i = 0; i < n; ++i)
             accesses.add({i, AccessMode::read, {0x1000, 16, 2 + i, 64}});
-        CHECK(accesses.regions().size() == n);
+        CHECK(accesses.blocks().size() == n);
     }));
 }
 

@@ -1,6 +1,6 @@
 // What race checks and inferred edges cost: ten times as many nodes take about ten times as long. Prints the times.
 #include "accesses/inference.hpp"
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 #include "bench/shapes.hpp"
 
 #include "catch.hpp"
@@ -32,7 +32,7 @@ enum class Memory {
 /// Each kernel writes its result and reads those of the last kernels before it, three at most, and a buffer that all
 /// read.
 std::vector<MemoryAccess> accesses_of(const Shape& shape, Memory memory, bool from_first) {
-    const auto result_of = [memory](Shape::Node node) -> MemoryRegion {
+    const auto result_of = [memory](Shape::Node node) -> MemoryBlock {
         const std::uintptr_t begin = 0x7f0000000000;
         if (memory == Memory::one_buffer) return {begin + node * bytes, bytes};
         if (memory == Memory::tiles) return {begin + node / 32 * (32 * bytes) + node % 32 * 64, 64, 64, 32 * 64};

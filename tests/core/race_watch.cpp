@@ -11,7 +11,7 @@ using cudag::Race;
 using cudag::detail::AccessMode;
 using cudag::detail::ArgumentAccess;
 using cudag::detail::EdgeRecord;
-using cudag::detail::MemoryRegion;
+using cudag::detail::MemoryBlock;
 using cudag::detail::Place;
 
 namespace {
@@ -19,14 +19,14 @@ namespace {
 using Accesses = std::vector<ArgumentAccess>;
 using Ends = WatchedNodes::Ends;
 
-constexpr MemoryRegion x{0x1000, 64};
-constexpr MemoryRegion y{0x2000, 64};
-constexpr MemoryRegion z{0x3000, 64};
+constexpr MemoryBlock x{0x1000, 64};
+constexpr MemoryBlock y{0x2000, 64};
+constexpr MemoryBlock z{0x3000, 64};
 
-ArgumentAccess access(AccessMode mode, const MemoryRegion& region, std::uint32_t argument = 0, std::uint32_t unit = 0) {
+ArgumentAccess access(AccessMode mode, const MemoryBlock& region, std::uint32_t argument = 0, std::uint32_t unit = 0) {
     return {argument, mode, 1, region, unit};
 }
-ArgumentAccess writes(const MemoryRegion& region, std::uint32_t argument = 0) {
+ArgumentAccess writes(const MemoryBlock& region, std::uint32_t argument = 0) {
     return access(AccessMode::write, region, argument);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("the race of a node that stays where it was names the argument that it
 
 TEST_CASE("what nodes of one region declare together is no race, and is one beside others", "[core][races]") {
     constexpr std::uint32_t unit = 1;
-    const auto of_unit = [](const MemoryRegion& region) { return access(AccessMode::write, region, 0, unit); };
+    const auto of_unit = [](const MemoryBlock& region) { return access(AccessMode::write, region, 0, unit); };
     WatchedNodes nodes(4);
     for (std::uint32_t i = 0; i < 3; ++i)
         nodes.in_force.regions[{nodes.graph.get(), i}] = unit;
@@ -96,7 +96,7 @@ TEST_CASE("what nodes of one region declare together is no race, and is one besi
 
 TEST_CASE("the regions of a graph inside a node are none of the graph around it", "[core][races]") {
     constexpr std::uint32_t unit = 1;
-    const auto of_unit = [](const MemoryRegion& region) { return access(AccessMode::write, region, 0, unit); };
+    const auto of_unit = [](const MemoryBlock& region) { return access(AccessMode::write, region, 0, unit); };
     WatchedNodes nodes(2);
     WatchedNodes inside(1);
     nodes.graph->reserve_nested(*inside.graph);
@@ -123,7 +123,7 @@ TEST_CASE("the regions of a graph inside a node are none of the graph around it"
 TEST_CASE("where changes overlap very many accesses, all are searched, for races of what changes", "[core][races]") {
     constexpr std::uint32_t many = 1200;
     constexpr std::uint32_t writer = 2, changed = 3, first = 4; // 0 and 1 race whatever changes
-    constexpr MemoryRegion cell{0x1000, 4};
+    constexpr MemoryBlock cell{0x1000, 4};
     std::vector<EdgeRecord> edges;
     for (std::uint32_t i = 0; i < many; ++i)
         edges.push_back({writer, first + i});
@@ -152,7 +152,7 @@ TEST_CASE("where changes overlap very many accesses, all are searched, for races
 TEST_CASE("where changes overlap very many accesses, the first race of the graph is told", "[core][races]") {
     constexpr std::uint32_t many = 1200;
     constexpr std::uint32_t changed = 2, writer = 3, first = 4;
-    constexpr MemoryRegion cell{0x1000, 4};
+    constexpr MemoryBlock cell{0x1000, 4};
     std::vector<EdgeRecord> edges;
     for (std::uint32_t i = 0; i < many; ++i)
         edges.push_back({writer, first + i});

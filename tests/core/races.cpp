@@ -1,5 +1,5 @@
 // Races and inferred edges: rule by rule, and of random programs, beside an oracle of all pairs and all bytes.
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 
 #include "accesses/inference.hpp"
 
@@ -25,8 +25,8 @@ constexpr AccessMode atomic = AccessMode::atomic, disjoint = AccessMode::disjoin
 
 constexpr std::size_t all = 1'000'000;
 
-constexpr MemoryRegion x{0x1000, 64};
-constexpr MemoryRegion y{0x2000, 64};
+constexpr MemoryBlock x{0x1000, 64};
+constexpr MemoryBlock y{0x2000, 64};
 
 using Edges = std::vector<EdgeRecord>;
 using Conflicts = std::vector<Conflict>;
@@ -112,16 +112,16 @@ TEST_CASE("a node that writes comes after all that read before it, not only afte
 }
 
 TEST_CASE("columns of a matrix do not race; a column and a row do", "[races]") {
-    const MemoryRegion left{0x1000, 32, 1000, 64}, right{0x1020, 32, 1000, 64}, row{0x1000 + 64 * 7, 64};
+    const MemoryBlock left{0x1000, 32, 1000, 64}, right{0x1020, 32, 1000, 64}, row{0x1000 + 64 * 7, 64};
     CHECK(races_of({{0, writes, left}, {1, writes, right}}, {}).empty());
     CHECK(races_of({{0, writes, left}, {1, writes, right}, {2, writes, row}}, {}) == Conflicts{{0, 2}, {1, 2}});
-    const MemoryRegion between{0x1020 + 64 * 7, 32};
+    const MemoryBlock between{0x1020 + 64 * 7, 32};
     CHECK(races_of({{0, writes, left}, {1, writes, between}}, {}).empty());
 }
 
 TEST_CASE("rows that begin in one row of a matrix and end in the next one are where they are", "[races]") {
-    const MemoryRegion matrix{0x1000, 64 * 100}, around{0x1000 + 64 + 48, 32, 90, 64}; // from byte 48 to byte 16
-    const auto byte = [](std::size_t row, std::size_t column) { return MemoryRegion{0x1000 + 64 * row + column, 1}; };
+    const MemoryBlock matrix{0x1000, 64 * 100}, around{0x1000 + 64 + 48, 32, 90, 64}; // from byte 48 to byte 16
+    const auto byte = [](std::size_t row, std::size_t column) { return MemoryBlock{0x1000 + 64 * row + column, 1}; };
     struct Place {
         std::size_t row, column;
         bool is_there;
@@ -138,14 +138,14 @@ TEST_CASE("rows that begin in one row of a matrix and end in the next one are wh
 
 TEST_CASE("layers that a node ends are in order, except where an edge of that node is missing", "[races]") {
     constexpr std::uint32_t width = 20, layers = 4;
-    constexpr MemoryRegion whole[] = {{0x1000, 8 * width}, {0x2000, 8 * width}};
+    constexpr MemoryBlock whole[] = {{0x1000, 8 * width}, {0x2000, 8 * width}};
     for (const bool in_parts : {false, true}) {
         Accesses accesses;
         Edges edges;
         for (std::uint32_t layer = 0; layer < layers; ++layer)
             for (std::uint32_t i = 0; i < width; ++i) {
                 const std::uint32_t node = layer * (width + 1) + i, end = layer * (width + 1) + width;
-                const MemoryRegion& out = whole[layer % 2];
+                const MemoryBlock& out = whole[layer % 2];
                 accesses.push_back({node, reads, whole[(layer + 1) % 2]});
                 if (in_parts)
                     accesses.push_back({node, writes, {out.begin + std::uintptr_t{8} * i, 8}});
@@ -250,7 +250,7 @@ TEST_CASE("accesses of regions race whatever the numbers of the regions are", "[
 }
 
 TEST_CASE("what each node of a region reads and writes is written only where it is written", "[races]") {
-    constexpr MemoryRegion front{0x1000, 10}, middle{0x1005, 15}, end{0x100f, 5};
+    constexpr MemoryBlock front{0x1000, 10}, middle{0x1005, 15}, end{0x100f, 5};
     Accesses accesses;
     for (std::uint32_t node = 0; node < 2; ++node)
         for (const MemoryAccess& access : {MemoryAccess{node, writes, end, 7}, MemoryAccess{node, reads, front, 7},
@@ -259,7 +259,7 @@ TEST_CASE("what each node of a region reads and writes is written only where it 
     CHECK(races_of(accesses, {}).empty());
     accesses.push_back({2, reads, {0x1000, 15}});
     CHECK(races_of(accesses, {}).empty());
-    accesses.back().region = {0x1000, 16};
+    accesses.back().block = {0x1000, 16};
     CHECK(races_of(accesses, {}) == Conflicts{{0, 6}, {3, 6}});
 }
 
@@ -347,7 +347,7 @@ struct RandomProgram {
         }
         bytes.clear();
         for (const MemoryAccess& access : accesses)
-            bytes.push_back(bytes_of(access.region));
+            bytes.push_back(bytes_of(access.block));
     }
 
     /// All read what the layer before wrote, and some a part of it, or write into their part.
@@ -361,20 +361,20 @@ struct RandomProgram {
                 const AccessMode mode = modes[random.below(4)];
                 const bool is_part = mode == writes || random.below(2) == 0;
                 of_node[node] = {{node, reads, {in, 8 * width}},
-                                 {node, mode, is_part ? MemoryRegion{out + 8 * i, 8} : MemoryRegion{out, 8 * width}}};
+                                 {node, mode, is_part ? MemoryBlock{out + 8 * i, 8} : MemoryBlock{out, 8 * width}}};
                 if (random.below(16) == 0) of_node[node].push_back({node, reads, {in + 8 * i, 8}});
                 if (random.below(16) == 0) of_node[node].push_back({node, atomic, {in, 8 * width}});
             }
         for (const Accesses& some : of_node)
             for (const MemoryAccess& access : some) {
                 accesses.push_back(access);
-                bytes.push_back(bytes_of(access.region));
+                bytes.push_back(bytes_of(access.block));
             }
     }
 
     void add_accesses(Random& random) {
         RandomMemory memory(random);
-        std::vector<MemoryRegion> buffers;
+        std::vector<MemoryBlock> buffers;
         for (std::uint32_t i = 1 + random.below(6); i > 0; --i)
             buffers.push_back(memory.region());
         constexpr AccessMode modes[] = {reads, reads, reads, writes, writes, atomic, disjoint};
@@ -382,7 +382,7 @@ struct RandomProgram {
         for (std::uint32_t node = 0; node < nodes; ++node)
             for (std::uint32_t i = random.below(4); i > 0; --i) {
                 const bool is_buffer = random.below(3) != 0;
-                const MemoryRegion region = is_buffer ? buffers[random.below(buffers.size())] : memory.region();
+                const MemoryBlock region = is_buffer ? buffers[random.below(buffers.size())] : memory.region();
                 accesses.push_back({node, modes[random.below(usual)], region});
                 bytes.push_back(bytes_of(region));
             }

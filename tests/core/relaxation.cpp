@@ -2,7 +2,7 @@
 #include "accesses/relaxation.hpp"
 
 #include "accesses/inference.hpp"
-#include "accesses/races.hpp"
+#include "accesses/race_search.hpp"
 
 #include "memory_oracle.hpp"
 #include "plan_oracle.hpp"
@@ -20,7 +20,7 @@ using namespace cudag::detail;
 namespace {
 
 constexpr AccessMode reads = AccessMode::read, writes = AccessMode::write;
-constexpr MemoryRegion x{0x1000, 64}, y{0x2000, 64}, z{0x3000, 64};
+constexpr MemoryBlock x{0x1000, 64}, y{0x2000, 64}, z{0x3000, 64};
 
 using Edges = std::vector<EdgeRecord>;
 using Accesses = std::vector<MemoryAccess>;
@@ -68,7 +68,7 @@ TEST_CASE("nodes that nothing orders are not ordered for one that stays", "[rela
 TEST_CASE("a node of a region keeps its order with those for which the region declares the same memory",
           "[relaxation]") {
     const std::vector<RegionPart> parts{{1, true}, {1, false}, {1, false}};
-    const auto relaxed = [&](const MemoryRegion& own) {
+    const auto relaxed = [&](const MemoryBlock& own) {
         AccessList accesses;
         accesses.add({0, writes, x, 1, 0});
         accesses.add({1, writes, own, 0, 1});
@@ -141,7 +141,7 @@ struct RaceFree {
         nodes = 1 + random.below(14);
         stays.resize(nodes);
         constexpr AccessMode modes[] = {reads, reads, writes, AccessMode::atomic, AccessMode::disjoint};
-        std::vector<MemoryRegion> buffers;
+        std::vector<MemoryBlock> buffers;
         for (std::uint32_t i = 1 + random.below(6); i > 0; --i)
             buffers.push_back(memory.region());
         const std::uint32_t rarity = 2 + random.below(12);
@@ -168,7 +168,7 @@ struct RaceFree {
         for (const MemoryAccess& first : accesses)
             for (const MemoryAccess& second : accesses)
                 if (first.node == a && second.node == b && !commute(first.mode, second.mode) &&
-                    (bytes_of(first.region) & bytes_of(second.region)).any())
+                    (bytes_of(first.block) & bytes_of(second.block)).any())
                     return true;
         return false;
     }

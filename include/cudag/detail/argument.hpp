@@ -202,7 +202,7 @@ Parameter number_to(Argument value, [[maybe_unused]] const ArgumentSite& site) {
 
 /// Returns the memory of a span.
 template <class Span>
-MemoryRegion region_of(const Span& span) noexcept {
+MemoryBlock block_of(const Span& span) noexcept {
     constexpr std::size_t size = sizeof(typename Span::element_type);
     if constexpr (requires { span.slice_height(); })
         return {reinterpret_cast<std::uintptr_t>(span.data()),
@@ -214,7 +214,7 @@ MemoryRegion region_of(const Span& span) noexcept {
     else if constexpr (requires { span.pitch(); })
         return {reinterpret_cast<std::uintptr_t>(span.data()), span.width() * size, span.height(), span.pitch()};
     else
-        return region_at(span.data(), span.size() * size);
+        return block_at(span.data(), span.size() * size);
 }
 
 /// The access of a kernel through a parameter of this type, unless declared otherwise.
@@ -226,7 +226,7 @@ template <class Parameter, class Argument>
 Parameter buffer_to(const Argument& buffer, std::uint32_t position, CallEffects& effects) {
     keep(effects, position, buffer.owner());
     touch(effects, position, mode_for<Parameter>, sizeof(typename Argument::element_type),
-          region_at(buffer.data(), buffer.size_bytes()));
+          block_at(buffer.data(), buffer.size_bytes()));
     if constexpr (std::is_pointer_v<Parameter>)
         return buffer.data();
     else
@@ -247,7 +247,7 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
         return result;
     } else if constexpr (is_span_parameter<Parameter> && ObjectBecomes<Argument, Parameter>) {
         const Parameter span = argument;
-        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Parameter::element_type), region_of(span));
+        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Parameter::element_type), block_of(span));
         return span;
     } else if constexpr (std::same_as<Argument, Parameter> && !is_shared_ptr<Argument>) {
         if constexpr (std::same_as<Argument, Condition>) require_condition(argument, site);
@@ -258,7 +258,7 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
     } else if constexpr (DynamicBecomes<Argument, Parameter>) {
         if constexpr (is_span_parameter<Parameter>) {
             constexpr std::size_t element = sizeof(typename Parameter::element_type);
-            touch(effects, site.position, mode_for<Parameter>, element, region_of(argument.value()));
+            touch(effects, site.position, mode_for<Parameter>, element, block_of(argument.value()));
             effects.bindings.push_back({site.position, Access::id(argument), mode_for<Parameter>, element});
         } else {
             effects.bindings.push_back({site.position, Access::id(argument)});
@@ -270,7 +270,7 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
         return buffer_to<Parameter>(argument, site.position, effects);
     } else if constexpr (SpanBecomes<Argument, Parameter>) {
         touch(effects, site.position, mode_for<Parameter>, sizeof(typename Argument::element_type),
-              region_of(argument));
+              block_of(argument));
         return argument.data();
     } else if constexpr (SharedBecomes<Argument, Parameter>) {
         if (!argument) return Parameter{};

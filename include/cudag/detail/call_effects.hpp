@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cudag/detail/few_of.hpp>
-#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/memory_block.hpp>
 #include <cudag/detail/owners.hpp>
 
 #include <cstddef>
@@ -38,10 +38,10 @@ inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<c
     keep(effects.owners, argument, std::move(object));
 }
 
-/// Records an access unless the region is empty.
+/// Records an access unless the block is empty.
 inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, std::size_t element_bytes,
-                  const MemoryRegion& region) {
-    if (!region.is_empty()) effects.accesses.push_back({argument, mode, element_bytes, region});
+                  const MemoryBlock& block) {
+    if (!block.is_empty()) effects.accesses.push_back({argument, mode, element_bytes, block});
 }
 
 } // namespace cudag::detail

@@ -1,5 +1,5 @@
 // Races: conflicting accesses of unordered nodes.
-#include "races.hpp"
+#include "race_search.hpp"
 
 #include "access_parts.hpp"
 #include "edges/edge_groups.hpp"

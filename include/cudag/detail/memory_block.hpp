@@ -1,4 +1,4 @@
-// Memory regions and accesses to them, as values.
+// Memory blocks and accesses to them, as values.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ enum class AccessMode : std::uint8_t {
     disjoint, ///< touches other elements than the other disjoint accesses
 };
 
-/// A region of `slices` times `rows` times `row_bytes` bytes. Rows start `pitch` bytes apart, slices `slice_pitch`
+/// A block of `slices` times `rows` times `row_bytes` bytes. Rows start `pitch` bytes apart, slices `slice_pitch`
 /// bytes apart. One row of one slice is a plain range. If slices reach into each other, all bytes from the first to the
 /// last count.
-struct MemoryRegion {
+struct MemoryBlock {
     std::uintptr_t begin = 0;
     std::size_t row_bytes = 0;
     std::size_t rows = 1;
@@ -27,11 +27,11 @@ struct MemoryRegion {
 
     [[nodiscard]] constexpr bool is_empty() const noexcept { return row_bytes == 0 || rows == 0 || slices == 0; }
     [[nodiscard]] constexpr bool is_range() const noexcept { return rows == 1 && slices == 1; }
-    /// The address after the last byte; `begin` for an empty region.
+    /// The address after the last byte; `begin` for an empty block.
     [[nodiscard]] constexpr std::uintptr_t end() const noexcept {
         return is_empty() ? begin : begin + (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
     }
-    friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
+    friend bool operator==(const MemoryBlock&, const MemoryBlock&) = default;
 };
 
 /// The access of a node to memory through one of its arguments.
@@ -39,14 +39,14 @@ struct ArgumentAccess {
     std::uint32_t argument; ///< see MemoryArgument
     AccessMode mode;
     std::size_t element_bytes;
-    MemoryRegion region;
+    MemoryBlock block;
     std::uint32_t unit = 0;        ///< the captured region that declares this as a whole, see MemoryAccess; 0: none
     std::uintptr_t moved_from = 0; ///< after Exec::bind: the graph's address of memory declared by a whole node; or 0
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 
 /// Returns a plain range of `bytes` bytes.
-[[nodiscard]] inline MemoryRegion region_at(const volatile void* begin, std::size_t bytes) noexcept {
+[[nodiscard]] inline MemoryBlock block_at(const volatile void* begin, std::size_t bytes) noexcept {
     return {reinterpret_cast<std::uintptr_t>(begin), bytes};
 }
 
