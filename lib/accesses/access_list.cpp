@@ -39,7 +39,7 @@ void AccessList::renumber(std::span<const std::uint32_t> numbers) {
         access.node = numbers[access.node];
     part_of_.clear();
     has_units_ = false;
-    if (!std::ranges::is_sorted(list_, {}, &Stored::node)) std::ranges::stable_sort(list_, {}, &Stored::node);
+    if (!is_by_node()) std::ranges::stable_sort(list_, {}, &Stored::node);
 }
 
 std::uint32_t AccessList::number_of(const MemoryBlock& block) {

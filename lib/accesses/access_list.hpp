@@ -3,6 +3,7 @@
 
 #include "memory_access.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,6 +34,8 @@ class AccessList {
     /// The index of the access's block in `blocks()`.
     [[nodiscard]] std::uint32_t block_of(std::size_t access) const noexcept { return list_[access].block; }
     [[nodiscard]] std::span<const MemoryBlock> blocks() const noexcept { return blocks_; }
+    /// Whether the accesses are by node in ascending order.
+    [[nodiscard]] bool is_by_node() const noexcept { return std::ranges::is_sorted(list_, {}, &Stored::node); }
     /// Whether captured regions declare some of the accesses.
     [[nodiscard]] bool has_units() const noexcept { return has_units_; }
 

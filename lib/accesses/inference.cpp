@@ -2,6 +2,8 @@
 #include "inference.hpp"
 
 #include "edges/edge_groups.hpp"
+#include "edges/topological_order.hpp"
+#include "lists/assertion.hpp"
 #include "lists/none.hpp"
 #include "needed_order.hpp"
 
@@ -173,6 +175,7 @@ class Inference {
 
 InferredOrder inferred_order(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges,
                              const InferenceRules& rules) {
+    CUDAG_ASSERT(are_forward(edges));
     InferredOrder order = Inference(accesses, nodes, edges, rules).run();
     if (!std::ranges::is_sorted(order.edges, edge_precedes)) std::ranges::sort(order.edges, edge_precedes);
     return order;

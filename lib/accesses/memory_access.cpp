@@ -1,6 +1,8 @@
 // A node's access to memory, as a value.
 #include "memory_access.hpp"
 
+#include "lists/assertion.hpp"
+
 #include <algorithm>
 
 namespace cudag::detail {
@@ -15,6 +17,7 @@ struct Row {
 /// The last row of a simplified block that begins at or before `address`. Requires an `address` not before the first
 /// row.
 Row row_at(const MemoryBlock& block, std::uintptr_t address) {
+    CUDAG_ASSERT(address >= block.begin);
     std::uintptr_t slice = block.begin;
     if (block.slices > 1)
         slice += std::min(block.slices - 1, (address - slice) / block.slice_pitch) * block.slice_pitch;
@@ -24,6 +27,7 @@ Row row_at(const MemoryBlock& block, std::uintptr_t address) {
 
 /// The first byte of a simplified block at or after `address`. Requires an `address` before its end.
 std::uintptr_t first_from(const MemoryBlock& block, std::uintptr_t address) {
+    CUDAG_ASSERT(address < block.end());
     if (address <= block.begin) return block.begin;
     const Row row = row_at(block, address);
     if (address < row.begin + block.row_bytes) return address;
@@ -33,6 +37,7 @@ std::uintptr_t first_from(const MemoryBlock& block, std::uintptr_t address) {
 
 /// One past the last byte of a simplified block before `address`. Requires an `address` after its beginning.
 std::uintptr_t last_before(const MemoryBlock& block, std::uintptr_t address) {
+    CUDAG_ASSERT(address > block.begin);
     return std::min(address, row_at(block, address - 1).begin + block.row_bytes);
 }
 

@@ -1,12 +1,15 @@
 // The necessary order of accesses, node by node.
 #include "needed_order.hpp"
 
+#include "lists/assertion.hpp"
+
 #include <utility>
 
 namespace cudag::detail {
 
 NeededOrder::NeededOrder(const AccessList& accesses, std::size_t nodes)
     : accesses_(accesses), memory_(accesses), cells_(memory_.size()), first_(nodes + 1), seen_in_(nodes) {
+    CUDAG_ASSERT(accesses.is_by_node());
     members_.reserve(accesses.size());
     for (std::size_t i = 0; i < accesses.size(); ++i)
         ++first_[accesses.node_of(i) + 1];

@@ -2,6 +2,7 @@
 #include "structure.hpp"
 
 #include "graph/graph_state.hpp"
+#include "lists/assertion.hpp"
 #include "lists/hash.hpp"
 #include "node/field_hash.hpp"
 
@@ -28,6 +29,7 @@ void add_graph(const GraphState& graph, Hash& hash) {
 } // namespace
 
 std::uint64_t structure_of(const GraphState& graph) {
+    CUDAG_ASSERT(graph.is_locked());
     auto& known = graph.memos().of<KnownStructure>();
     const std::uint64_t version = graph.changes().version(); // it counts changes of attributes, too
     if (known.version == version) return known.number;

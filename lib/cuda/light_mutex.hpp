@@ -21,6 +21,8 @@ class LightMutex {
     }
     [[nodiscard]] bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { locked_.store(false, std::memory_order_release); }
+    /// Whether some thread holds it: for assertions.
+    [[nodiscard]] bool is_locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
 
   private:
     void wait() noexcept {

@@ -1,6 +1,7 @@
 // Precedence between nodes: whether paths lead from candidates to a node.
 #include "precedence.hpp"
 
+#include "lists/assertion.hpp"
 #include "lists/none.hpp"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ void Precedence::make_trees() {
 }
 
 void Precedence::remove_ordered(std::uint32_t node, std::vector<std::uint32_t>& nodes) {
+    CUDAG_ASSERT(std::ranges::all_of(nodes, [&](std::uint32_t other) { return place_[other] < place_[node]; }));
     std::erase_if(nodes, [&](std::uint32_t other) { return is_known(other, node); });
     if (!nodes.empty() && !look_back(node, nodes)) search(node, nodes);
 }

@@ -3,6 +3,7 @@
 
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
+#include "lists/assertion.hpp"
 #include "lists/hash.hpp"
 #include "tuned_structure.hpp"
 
@@ -142,6 +143,7 @@ bool read_structure(std::string_view text, TunedStructure& structure) {
 } // namespace
 
 TunedStructure tuned_structure_of(const GraphState& graph) {
+    CUDAG_ASSERT(graph.is_locked());
     TunedStructure structure;
     Hash hash;
     add_structure(graph, structure, hash);

@@ -1,6 +1,7 @@
 // Bindings of a graph's nodes to DynamicParams.
 #pragma once
 
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "lists/renumbering.hpp"
 #include "node_table.hpp"
@@ -35,8 +36,9 @@ class Bindings {
         for (const ArgumentBinding& binding : list)
             reserve_more(all_[binding.dynamic], list.size());
     }
-    /// Adds a binding; there must be room.
+    /// Adds a binding. Call `reserve` first.
     void add(std::uint64_t dynamic, Binding&& binding) noexcept {
+        CUDAG_ASSERT(all_.contains(dynamic) && has_room(of(dynamic)));
         all_.find(dynamic)->second.push_back(std::move(binding));
     }
     /// Makes room for one more binding of `dynamic`.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "declared_accesses.hpp"
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "node/owned_params.hpp"
 #include "node_table.hpp"
@@ -115,6 +116,7 @@ class ChangeLog {
     };
 
     void note(UpdatedNode& node) noexcept {
+        CUDAG_ASSERT(has_room(changes_));
         node.version = version() + 1;
         changes_.push_back({node.version, &node});
         version_.store(node.version, std::memory_order_relaxed);

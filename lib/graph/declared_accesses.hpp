@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/light_mutex.hpp"
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "lists/none.hpp"
 #include "lists/renumbering.hpp"
@@ -59,6 +60,7 @@ class DeclaredAccesses {
     }
     /// Adds the accesses of a node, at least one, for which `reserve` has made room.
     void add_reserved(std::uint32_t node, std::span<const ArgumentAccess> accesses) noexcept {
+        CUDAG_ASSERT(!accesses.empty() && has_room(list_, accesses.size()) && chains_.capacity() > node);
         if (chains_.size() <= node) chains_.resize(node + std::size_t{1});
         for (const ArgumentAccess& access : accesses) {
             list_.emplace_back(access, node);

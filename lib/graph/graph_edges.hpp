@@ -3,6 +3,8 @@
 
 #include "edges/edges.hpp"
 #include "edges/growing_reduction.hpp"
+#include "lists/assertion.hpp"
+#include "lists/growth.hpp"
 #include "native_edges.hpp"
 #include "plan_in_force.hpp"
 
@@ -29,15 +31,17 @@ class GraphEdges {
         logical_.reserve(more);
         native_.reserve(more);
     }
-    /// Adds a full edge that CUDA already has. It must have all other needed edges, too, and there must be room.
+    /// Adds a full edge that CUDA already has, with all other needed edges. Call `reserve_native` first.
     void add_native(std::uint32_t from, std::uint32_t to) noexcept {
+        CUDAG_ASSERT(has_room(logical_.list()) && has_room(native_.list()));
         const bool all_written = written_ == logical_.size();
         native_.note({from, to});
         logical_.add_settled(from, to);
         if (all_written) ++written_;
     }
-    /// Adds edges that CUDA already has; there must be room.
+    /// Adds edges that CUDA already has. Call `reserve_native` first.
     void add_native(const std::vector<EdgeRecord>& edges) noexcept {
+        CUDAG_ASSERT(has_room(logical_.list(), edges.size()) && has_room(native_.list(), edges.size()));
         const bool all_written = written_ == logical_.size();
         for (const EdgeRecord& edge : edges) {
             logical_.add(edge);

@@ -5,6 +5,8 @@
 #include "bindings.hpp"
 #include "changes.hpp"
 #include "declared_accesses.hpp"
+#include "lists/assertion.hpp"
+#include "lists/growth.hpp"
 #include "node/rules.hpp"
 #include "node_flags.hpp"
 #include "node_table.hpp"
@@ -102,6 +104,7 @@ class GraphRecords {
     }
     /// Appends a node, and returns its index.
     std::uint32_t append(cudaGraphNode_t native, NodeRecord&& record, std::int32_t device) noexcept {
+        CUDAG_ASSERT(has_room(table_.records()) && has_room(table_.natives()));
         const NodeKind kind = record.kind;
         table_.add(native, std::move(record)).device = device;
         if (kind != NodeKind::kernel) {

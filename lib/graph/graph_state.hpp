@@ -90,6 +90,8 @@ class GraphState {
     [[nodiscard]] std::unique_lock<LightMutex> lock(Tag... tag) const {
         return std::unique_lock<LightMutex>(root().mutex_, tag...);
     }
+    /// Whether some thread has locked the root: for assertions.
+    [[nodiscard]] bool is_locked() const noexcept { return root().mutex_.is_locked(); }
 
     /// Puts `inner` inside this graph's node `index`, which owns its CUDA graph from now on; call `reserve_nested`
     /// first. A node's bodies are attached in order, each with the device of its nodes. If `inner` was a root, its

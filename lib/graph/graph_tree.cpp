@@ -2,6 +2,7 @@
 #include "graph_tree.hpp"
 
 #include "graph_state.hpp"
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "lists/renumbering.hpp"
 
@@ -27,6 +28,7 @@ void GraphTree::reserve(std::size_t more) {
 }
 
 void GraphTree::add(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place, int device) noexcept {
+    CUDAG_ASSERT(has_room(nested_));
     GraphTree& inner = graph->tree_;
     inner.parent_ = this;
     inner.parent_node_ = node;
@@ -61,6 +63,7 @@ void GraphTree::renumber(const Renumbering& next, std::vector<std::shared_ptr<Gr
             nested_[kept++].swap(each);
         } else {
             inner.parent_ = nullptr;
+            CUDAG_ASSERT(has_room(gone));
             gone.push_back(std::move(each));
         }
     }

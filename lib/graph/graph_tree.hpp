@@ -51,8 +51,8 @@ class GraphTree {
     [[nodiscard]] std::span<const std::shared_ptr<GraphState>> nested_in(std::uint32_t node) const;
     /// Makes room for `more` graphs inside nodes.
     void reserve(std::size_t more);
-    /// Adds a graph inside `node`, with its nodes on `device` if it is a body; there must be room. A node's graphs are
-    /// added in the order of its bodies.
+    /// Adds a graph inside `node`, with its nodes on `device` if it is a body. Call `reserve` first. A node's graphs
+    /// are added in the order of its bodies.
     void add(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place, int device) noexcept;
     /// Takes out the last graph inside a node from `first` on, which becomes a root; null if there is none.
     [[nodiscard]] std::shared_ptr<GraphState> take_last(std::uint32_t first) noexcept;

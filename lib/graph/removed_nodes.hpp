@@ -2,6 +2,7 @@
 #pragma once
 
 #include "label.hpp"
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 
 #include <cudag/source_location.hpp>
@@ -53,8 +54,9 @@ class RemovedNodes {
 
     /// Makes room for `more`.
     void reserve(std::size_t more) { reserve_more(list_, more); }
-    /// Adds `nodes`, which are in order; there must be room.
+    /// Adds `nodes`, which are in order. Call `reserve` first.
     void add(std::vector<RemovedNode>&& nodes) noexcept {
+        CUDAG_ASSERT(has_room(list_, nodes.size()) && std::ranges::is_sorted(nodes, {}, &RemovedNode::number));
         const auto before = static_cast<std::ptrdiff_t>(list_.size());
         std::move(nodes.begin(), nodes.end(), std::back_inserter(list_));
         std::inplace_merge(list_.begin(), list_.begin() + before, list_.end(),

@@ -1,6 +1,7 @@
 // Owners without a bundle yet, with their nodes.
 #pragma once
 
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "lists/none.hpp"
 #include "lists/renumbering.hpp"
@@ -46,6 +47,7 @@ class WaitingOwners {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (nodes_[i] != of_graph && !next.keeps(nodes_[i])) {
+                CUDAG_ASSERT(has_room(gone));
                 gone.push_back(std::move(objects_[i]));
                 continue;
             }

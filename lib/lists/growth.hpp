@@ -20,4 +20,10 @@ void reserve_more(std::vector<T>& list, std::size_t more, std::size_t least = 8)
         grow(list, more, least);
 }
 
+/// Whether `more` elements can be added without an allocation.
+template <class T>
+[[nodiscard]] bool has_room(const std::vector<T>& list, std::size_t more = 1) noexcept {
+    return list.capacity() - list.size() >= more;
+}
+
 } // namespace cudag::detail

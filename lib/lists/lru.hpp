@@ -1,6 +1,8 @@
 // The entries of a cache in the order of their last use, also by key.
 #pragma once
 
+#include "assertion.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <list>
@@ -62,7 +64,10 @@ class LruIndex {
             position_ = made.begin();
             next.second.splice(next.second.end(), made);
         }
-        void use() noexcept { list_->second.splice(list_->second.end(), list_->second, position_); }
+        void use() noexcept {
+            CUDAG_ASSERT(list_ != nullptr);
+            list_->second.splice(list_->second.end(), list_->second, position_);
+        }
         void reset() noexcept {
             if (list_ == nullptr) return;
             list_->second.erase(position_);

@@ -3,6 +3,7 @@
 
 #include "graph/graph_memos.hpp"
 #include "graph/in_force.hpp"
+#include "lists/assertion.hpp"
 #include "race_watch.hpp"
 
 namespace cudag::detail {
@@ -13,6 +14,7 @@ struct GraphRaceWatch final : GraphMemo {
 
 /// The race watch of `root`, made on first use. Call under the lock of `root`.
 [[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
+    CUDAG_ASSERT(root.is_locked());
     return root.memos().of<GraphRaceWatch>().watch;
 }
 

@@ -38,8 +38,13 @@ std::shared_ptr<GraphState> graph_of(const Kinds& kinds, const Edges& edges = {}
     return graph;
 }
 
+std::uint64_t number_in(const GraphState& graph) {
+    const auto lock = graph.lock();
+    return structure_of(graph);
+}
+
 std::uint64_t number_of(const Kinds& kinds, const Edges& edges = {}) {
-    return structure_of(*graph_of(kinds, edges));
+    return number_in(*graph_of(kinds, edges));
 }
 
 std::uint64_t number_with_inside(const Kinds& kinds, const Edges& edges = {}) {
@@ -47,7 +52,7 @@ std::uint64_t number_with_inside(const Kinds& kinds, const Edges& edges = {}) {
     const auto inside = graph_of(kinds, edges);
     graph->reserve_nested(*inside);
     graph->attach(inside, 0, Place::child);
-    return structure_of(*graph);
+    return number_in(*graph);
 }
 
 constexpr NodeKind fill = NodeKind::memset;
@@ -66,7 +71,7 @@ KernelParams kernel_of(std::uintptr_t function) {
 std::uint64_t number_of(const KernelParams& kernel) {
     const auto graph = empty_graph();
     add_node(*graph, {NodeKind::kernel, &kernel, {}, {}});
-    return structure_of(*graph);
+    return number_in(*graph);
 }
 
 std::uint64_t number_with(const LaunchConfig& attributes) {
@@ -121,13 +126,13 @@ TEST_CASE("a graph knows the number of its structure until a node changes", "[co
     const auto graph = graph_of({fill, copy}, {{0, 1}});
     const auto& known = graph->memos().of<KnownStructure>();
     CHECK_FALSE(known.version);
-    const std::uint64_t number = structure_of(*graph);
+    const std::uint64_t number = number_in(*graph);
     CHECK(known.number == number);
     CHECK(known.version == graph->changes().version());
-    CHECK(structure_of(*graph) == number);
+    CHECK(number_in(*graph) == number);
     graph->changes().reserve(1);
     graph->changes().count(graph->records().updated(0), {});
-    CHECK(structure_of(*graph) == number);
+    CHECK(number_in(*graph) == number);
     CHECK(known.version == graph->changes().version());
 }
 
