@@ -1,4 +1,4 @@
-// Checks of preconditions, in builds that check those of the standard library.
+// Assertions of preconditions, on together with the assertions of the standard library.
 #pragma once
 
 /// Ends the program if the condition is false; evaluates nothing without _GLIBCXX_ASSERTIONS.

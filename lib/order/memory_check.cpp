@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -36,8 +37,8 @@ struct MemoryUse {
     bool is_end = false; ///< a pointer to the end of memory also passed to the node: no use
 };
 
-/// Finds uses by the rules of races: alloc and free nodes write their memory, other nodes read it. Takes as long as
-/// find_races if all is in order. In addition, each allocation and each use at a wrong order asks for paths.
+/// A search by the rules of races: alloc and free nodes write their memory, other nodes read it. Takes as long as
+/// find_races for a correct graph. Suspect nodes are checked again, with queries of Precedence for each of their uses.
 ///
 /// The uses are the operands of copies and fills, and a kernel's pointer and span arguments. A pointer counts by its
 /// first byte; in a recorded kernel, every parameter of a pointer's size counts.
@@ -67,7 +68,7 @@ class Check {
         bool frees = false;
     };
 
-    /// Collects the uses in topological order, so that the end of live memory is known, and sorts them by node.
+    /// Collects the uses by node. The search follows a topological order, with the live memory at each node.
     void collect_all() {
         std::vector<AddressRange> ranges;
         for (const GraphAllocation& memory : memory_) {
@@ -111,8 +112,8 @@ class Check {
         return false;
     }
 
-    /// Marks the nodes whose accesses to graph memory may be out of order. Any other use comes after the alloc node of
-    /// its memory and before the free node.
+    /// Marks suspect nodes. Each use of any other node comes after the alloc node of its memory and before the free
+    /// node.
     void find_suspects() {
         AccessList accesses;
         std::vector<Event> events;
@@ -121,11 +122,21 @@ class Check {
             accesses.add({node, AccessMode::write, {memory->address, memory->bytes}});
             events.push_back({memory, frees});
         };
+        std::vector<std::uintptr_t> ends; // where memory begins or ends
+        for (const GraphAllocation& memory : memory_)
+            ends.insert(ends.end(), {memory.address, memory.address + memory.bytes});
+        std::ranges::sort(ends);
+        const auto block_of_use = [&](const MemoryUse& use) { // up to the next ends: few blocks differ
+            const auto before = std::ranges::upper_bound(ends, use.begin);
+            const auto after = std::ranges::lower_bound(ends, use.begin + use.bytes);
+            const std::uintptr_t begin = before == ends.begin() ? use.begin : *std::prev(before);
+            return MemoryBlock{begin, (after == ends.end() ? use.begin + use.bytes : *after) - begin};
+        };
         for (std::uint32_t node = 0, use = 0; node < begun_by_.size(); ++node) {
             write(node, begun_by_[node], false);
             write(node, ended_by_[node], true);
             for (; use < uses_.size() && uses_[use].node == node; ++use)
-                accesses.add({node, AccessMode::read, {uses_[use].begin, uses_[use].bytes}});
+                accesses.add({node, AccessMode::read, block_of_use(uses_[use])});
             events.resize(accesses.size());
         }
         std::uint32_t node = none;
