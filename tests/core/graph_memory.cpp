@@ -3,9 +3,13 @@
 #include "order/memory_check.hpp"
 
 #include "catch.hpp"
+#include "random.hpp"
 
 #include <cudag/error.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -234,6 +238,73 @@ TEST_CASE("memory exists on where other memory at its address has ended") {
         sample.kernel({inner + 0x80}, {end}); // of the second one, too late
         CHECK_FALSE(sample.is_right());
     }
+}
+
+TEST_CASE("graph memory is right if and only if paths lead from allocs through all uses to frees") {
+    struct Memory {
+        std::uintptr_t address, bytes;
+        std::size_t alloc;
+        std::optional<std::size_t> free;
+    };
+    struct Use {
+        std::uintptr_t address, bytes;
+        std::size_t node;
+    };
+    Random random(11);
+    std::size_t right = 0;
+    constexpr std::size_t rounds = 400;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        Placed sample;
+        std::vector<Node> nodes;
+        std::vector<Memory> memory;
+        std::vector<Use> uses;
+        const std::size_t most = 4 + random.below(10);
+        while (nodes.size() < most) {
+            const std::size_t kind = random.below(4);
+            const auto open = std::ranges::find_if(memory, [](const Memory& m) { return !m.free; });
+            if (kind == 0 || memory.empty()) {
+                const std::uintptr_t address = 0x1000 * (1 + random.below(3)), bytes = 0x1000 * (1 + random.below(2));
+                memory.push_back({address, bytes, nodes.size(), std::nullopt});
+                nodes.push_back(sample.alloc(address, bytes));
+            } else if (kind == 1 && open != memory.end()) {
+                open->free = nodes.size();
+                nodes.push_back(sample.free(nodes[open->alloc]));
+            } else {
+                const std::uintptr_t address = 0x1800 + 0x1000 * random.below(4), bytes = 1 + 0x800 * random.below(3);
+                uses.push_back({address, bytes, nodes.size()});
+                nodes.push_back(sample.copy(address, 0x10000, bytes));
+            }
+        }
+        std::vector<std::vector<bool>> comes_after(most, std::vector<bool>(most)); // [node][other]
+        const std::size_t odds = 1 + random.below(4);
+        for (std::size_t node = 1; node < most; ++node)
+            for (std::size_t other = node; other-- > 0;) {
+                if (comes_after[node][other] || (other + 1 != node && random.below(odds) != 0)) continue;
+                if (other + 1 == node && random.below(8) == 0) continue;
+                sample.order({nodes[other]}, nodes[node]);
+                comes_after[node][other] = true;
+                for (std::size_t before = 0; before < other; ++before)
+                    if (comes_after[other][before]) comes_after[node][before] = true;
+            }
+        const auto is_of = [&](const Use& use, const Memory& m) {
+            return use.address < m.address + m.bytes && m.address < use.address + use.bytes;
+        };
+        const bool expected =
+            std::ranges::all_of(memory, [&](const Memory& m) { return !m.free || comes_after[*m.free][m.alloc]; }) &&
+            std::ranges::all_of(uses, [&](const Use& use) {
+                const auto is_in_lifetime = [&](const Memory& m) {
+                    return is_of(use, m) && comes_after[use.node][m.alloc] &&
+                           (!m.free || comes_after[*m.free][use.node]);
+                };
+                return std::ranges::none_of(memory, [&](const Memory& m) { return is_of(use, m); }) ||
+                       std::ranges::any_of(memory, is_in_lifetime);
+            });
+        CAPTURE(round);
+        REQUIRE(sample.is_right() == expected);
+        right += expected ? 1 : 0;
+    }
+    CHECK(right > rounds / 20);
+    CHECK(right < rounds - rounds / 20);
 }
 
 TEST_CASE("an allocation has all addresses from its first byte to its last") {
