@@ -5,7 +5,6 @@
 #include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
 #include "graph/graph_state.hpp"
-#include "stream/stream_order.hpp"
 #include "unjoined_work.hpp"
 
 #include <cudag/capture_pool.hpp>
@@ -312,8 +311,8 @@ void CaptureState::require_nodes(std::size_t count) {
         subject({"finish"}));
 }
 
-void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const {
-    const OrderResult ordered = order_streams(before, after);
+void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) {
+    const OrderResult ordered = stream_orders_.order(before, after);
     if (ordered.status != cudaSuccess) raise_call<CaptureError>(ordered.status, ordered.operation, subject(call));
 }
 

@@ -9,6 +9,7 @@
 #include "owners/capture_owners.hpp"
 #include "read/capture_names.hpp"
 #include "stream/captured_launches.hpp"
+#include "stream/stream_order.hpp"
 
 #include <cudag/capture_mode.hpp>
 #include <cudag/source_location.hpp>
@@ -164,7 +165,7 @@ class CaptureState {
     /// Returns the error that broke the capture. Clears CUDA's last error.
     [[nodiscard]] CaptureError broken(const CaptureCall& call, std::string_view thrown_after = {}) const;
     /// Orders later work in `after` behind the work recorded in `before`.
-    void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
+    void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call);
     /// Describes the unjoined streams and their forks; `work` is the unjoined work, if known. Asks CUDA nothing: the
     /// streams may be gone.
     [[nodiscard]] std::string unjoined_forks(std::string_view work) const;
@@ -194,7 +195,8 @@ class CaptureState {
     std::optional<CaptureRecords> records_;
     std::optional<SourceLocation> spoiled_at_;
     std::optional<OpenCapture> open_;
-    std::size_t orders_ = 0;
+    std::size_t orders_ = 0; ///< number of forks and joins
+    StreamOrders stream_orders_;
     LogPosition refusals_read_; ///< up to where the log was searched for refused calls
     bool allows_refused_calls_;
     std::vector<Fork> forks_;

@@ -30,9 +30,11 @@ Graph StreamCapture::finish() && {
                                      state_->subject({"finish"}), cudaErrorIllegalState);
     detail::UniqueGraph native(state_->end());
     try {
-        std::size_t count = 0;
-        detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
-        state_->require_nodes(count);
+        if (state_->last_front().empty()) { // else there are nodes
+            std::size_t count = 0;
+            detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
+            state_->require_nodes(count);
+        }
         std::vector<std::shared_ptr<const void>> owners = std::move(state_->owners());
         Graph graph =
             state_->known_records() != nullptr

@@ -4,8 +4,10 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "edges/edge_record.hpp"
 #include "graph/node_indices.hpp"
 #include "lists/none.hpp"
+#include "read/edge_reader.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/node.hpp>
@@ -18,32 +20,28 @@ namespace cudag::detail {
 
 namespace {
 
-std::vector<cudaGraphNode_t> nodes_before(cudaGraphNode_t node) {
-    const auto ask = [&](cudaGraphNode_t* found, std::size_t* count) {
-        checked_driver<GraphError>(driver().graph_node_get_dependencies(node, found, nullptr, count),
-                                   "cuGraphNodeGetDependencies");
-    };
-    std::size_t count = 0;
-    ask(nullptr, &count);
-    std::vector<cudaGraphNode_t> found(count);
-    if (count != 0) ask(found.data(), &count);
-    return found;
-}
-
 /// Marks the nodes of `front`, and all that they depend on, among `nodes`.
 std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const std::vector<cudaGraphNode_t>& front) {
-    const NodeIndices indices(nodes);
     std::vector<bool> is_joined(nodes.size());
-    std::vector<cudaGraphNode_t> next = front;
-    while (!next.empty()) {
-        const cudaGraphNode_t node = next.back();
-        next.pop_back();
-        const std::uint32_t index = indices.find(nodes, node);
-        if (index == none || is_joined[index]) continue; // none: older than the capture
-        is_joined[index] = true;
-        for (const cudaGraphNode_t before : nodes_before(node))
-            next.push_back(before);
+    if (front.size() == 1 && !nodes.empty() && front.front() == nodes.back()) {
+        is_joined.back() = true; // as usual
+    } else {
+        const NodeIndices indices(nodes);
+        for (const cudaGraphNode_t node : front)
+            if (const std::uint32_t index = indices.find(nodes, node); index != none) is_joined[index] = true;
     }
+    const std::vector<EdgeRecord> edges = EdgeReader(nodes).edges(0);
+    const auto spread = [&] {
+        bool is_complete = true;
+        for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge) { // by node, the last one first
+            if (!is_joined[edge->to] || is_joined[edge->from]) continue;
+            is_joined[edge->from] = true;
+            is_complete = is_complete && edge->from < edge->to;
+        }
+        return is_complete;
+    };
+    while (!spread()) // again only after an edge from a later node, which no capture makes
+        ;
     return is_joined;
 }
 

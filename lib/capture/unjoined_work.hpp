@@ -12,7 +12,8 @@
 namespace cudag::detail {
 
 /// Describes the nodes of `graph` from number `first` on without a path to `front`: "kernel blur in step "frame" at
-/// f.cpp:12, memcpy". Empty if there are none, or if CUDA does not report them. Two CUDA calls for each node.
+/// f.cpp:12, memcpy". Empty if there are none, or if CUDA does not report them. One CUDA call for
+/// each node.
 [[nodiscard]] std::string unjoined_work(cudaGraph_t graph, std::uint32_t first,
                                         const std::vector<cudaGraphNode_t>& front, const CaptureNames& names);
 

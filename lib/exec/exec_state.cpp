@@ -1,7 +1,9 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
+#include "exec_declarations.hpp"
 #include "exec_race_watch.hpp"
+#include "update_rules.hpp"
 #include "watched_writes.hpp"
 
 #include "compare/diff.hpp"
@@ -11,6 +13,7 @@
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "graph/names.hpp"
+#include "order/race_check.hpp"
 #include "owners/reclaim.hpp"
 
 #include <fmt/format.h>
@@ -269,13 +272,45 @@ void ExecState::keep_basis_owners(OwnerVersions&& owners) noexcept {
     basis_owners_ = std::move(owners);
 }
 
+std::span<const NodeKind> ExecState::kinds() {
+    if (kinds_.empty()) kinds_ = kinds_of(*source_);
+    return kinds_;
+}
+
 RaceWatch& ExecState::race_watch() {
+    ++access_changes_;
     if (!races_) races_ = std::make_unique<ExecRaceWatch>(*this);
+    if (!unwatched_.empty()) [[unlikely]]
+        watch_unwatched();
     return races_->watch();
 }
 
+void ExecState::watch_unwatched() {
+    const auto number = [](const NodePlace& node) { return node.graph->tree().first_number() + node.index; };
+    std::ranges::sort(unwatched_, {}, number);
+    unwatched_.erase(std::unique(unwatched_.begin(), unwatched_.end()), unwatched_.end());
+    RaceCheck known;
+    for (const NodePlace& node : unwatched_)
+        known.stage(races_->watch(), node, params(node), all_declared(*this, node));
+    known.commit();
+    unwatched_.clear();
+}
+
+void ExecState::note_unwatched(const NodePlace& node) noexcept {
+    constexpr std::size_t most = 1024; // the same nodes come again and again
+    ++access_changes_;
+    if (!races_) return;
+    try {
+        if (unwatched_.size() < most) return unwatched_.push_back(node);
+    } catch (...) { // out of memory
+    }
+    forget_races();
+}
+
 void ExecState::forget_races() noexcept {
+    ++access_changes_;
     races_.reset();
+    unwatched_.clear();
 }
 
 void ExecState::replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept {

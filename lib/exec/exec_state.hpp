@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,8 @@ class ExecState {
     [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
     /// The graph that this exec was made from.
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
+    /// The kinds of its nodes, in CUDA's order; read once. Throws GraphError.
+    [[nodiscard]] std::span<const NodeKind> kinds();
     /// The graph that last set all parameters: the source, or the graph of the last whole update.
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
     /// The graph of the basis at the place of `graph` in the source.
@@ -151,6 +154,10 @@ class ExecState {
     /// The watch for races, made on first use. `forget_races` drops it after updates that are not staged in it.
     [[nodiscard]] RaceWatch& race_watch();
     void forget_races() noexcept;
+    /// Notes a node whose accesses have changed without the watch: it learns them before it is next used.
+    void note_unwatched(const NodePlace& node) noexcept;
+    /// Grows with each change of accesses.
+    [[nodiscard]] std::uint64_t access_changes() const noexcept { return access_changes_; }
 
     /// Makes the shadows of an exec with all parameters from `basis`: one for each node updated in `basis`, and for
     /// each disabled memset. Null if there are none.
@@ -196,6 +203,7 @@ class ExecState {
     [[nodiscard]] const GraphState& inside_basis(const GraphState& graph) const;
     Shadow& make_shadow(std::uint32_t number, const NodePlace& node);
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
+    void watch_unwatched();
 
     cudaGraphExec_t native_;
     bool owns_native_ = true;
@@ -214,7 +222,10 @@ class ExecState {
     UpdateCounts update_counts_;
     DisabledMemsets disabled_memsets_;
     BoundParams bound_params_;
+    std::vector<NodeKind> kinds_;          ///< empty before the first use
     std::unique_ptr<ExecRaceWatch> races_; ///< null before the first use
+    std::vector<NodePlace> unwatched_;     ///< nodes whose accesses it does not know
+    std::uint64_t access_changes_ = 0;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

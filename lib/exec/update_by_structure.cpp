@@ -5,6 +5,7 @@
 #include "compare/condition_pairs.hpp"
 #include "compare/match_tree.hpp"
 #include "compare/unpaired.hpp"
+#include "complete_kernels.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
@@ -22,6 +23,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -144,8 +146,8 @@ class StructureUpdate {
         const NodeParams& wanted = next.graph->records().params(next.index);
         const UpdatedNode* const updated = next.graph->records().updated().find(next.index);
         const NodeKind kind = mine.record().kind;
-        std::vector<FieldDifference> fields;
-        if (!same_params(current, wanted, conditions_)) fields = diff_params(current, wanted, conditions_);
+        std::vector<FieldDifference> fields =
+            diff_params(complete_before_.params(mine), complete_after_.params(next), conditions_);
         if (address_of(current) != address_of(wanted))
             fields.push_back({DifferenceKind::parameter, "address of graph memory", fmt::to_string(address_of(current)),
                               fmt::to_string(address_of(wanted)), ChangedBy::instantiate});
@@ -257,9 +259,11 @@ class StructureUpdate {
     const std::shared_ptr<GraphState>& graph_;
     const KeptConditions conditions_;
     const ExecInForce in_force_{exec_};
+    const CompleteKernels complete_before_{in_force_};
+    const CompleteKernels complete_after_{graph_in_force};
     LabelNumbers labels_;
-    const MatchTree before_{exec_.source(), in_force_, labels_};
-    const MatchTree after_{*graph_, graph_in_force, labels_};
+    const MatchTree before_{exec_.source(), complete_before_, labels_};
+    const MatchTree after_{*graph_, complete_after_, labels_};
     std::vector<std::uint32_t> partner_; ///< of each node of the exec
     std::vector<Unequal> unequal_;
     std::deque<Change> changes_; ///< they point into themselves
@@ -268,9 +272,48 @@ class StructureUpdate {
     Owners kept_;                          ///< of unchanged nodes
 };
 
+/// Whether two nodes agree in all that decides about partners, apart from edges. Attributes of captured kernels do not:
+/// they cost CUDA a call each, and graphs in the same order are paired in order.
+bool are_alike(const NodeParams& current, const NodeRecord& mine, const NodeRecord& next) {
+    const bool is_same = mine.kind == next.kind && mine.device == next.device &&
+                         std::string_view(mine.label) == next.label && current.index() == next.params.index();
+    if (!is_same) return false;
+    if (const auto* const* kernel = std::get_if<const KernelParams*>(&current)) {
+        const auto& other = *std::get<const KernelParams*>(next.params);
+        return (*kernel)->function == other.function && (*kernel)->attributes == nullptr && other.attributes == nullptr;
+    }
+    if (const auto* const* copy = std::get_if<const CopyParams*>(&current))
+        return (*copy)->kind == std::get<const CopyParams*>(next.params)->kind;
+    if (const auto* const* set = std::get_if<const SetParams*>(&current))
+        return (*set)->height == 1 && std::get<const SetParams*>(next.params)->height == 1;
+    return mine.kind == NodeKind::empty;
+}
+
+/// Whether `graph` is a captured one whose nodes are those of the exec in the same order: CUDA can take it as a whole.
+/// Compares kernels, copies and fills only. Requires the graph's lock.
+bool is_captured_in_order(const ExecState& exec, const GraphState& graph) {
+    const GraphState& source = exec.source();
+    if (!graph.records().special().read || exec.is_of(graph) || graph.changes().version() != 0) return false;
+    const std::vector<NodeRecord>& nodes = source.records().nodes();
+    const std::vector<NodeRecord>& next = graph.records().nodes();
+    if (nodes.size() != next.size() || !source.nested().empty() || !graph.nested().empty()) return false;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i)
+        if (!are_alike(exec.params({&source, i}), nodes[i], next[i])) return false;
+    return source.edges() == graph.edges();
+}
+
 } // namespace
 
-UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph) {
+UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph,
+                                 const UpdateOptions& options) {
+    bool is_in_order = false;
+    {
+        const auto lock = graph->lock();
+        is_in_order = is_captured_in_order(exec, *graph);
+    }
+    if (is_in_order)
+        if (UpdateReport report = update_whole(exec, graph, options, Compared::if_refused); report.updated())
+            return report;
     {
         const auto lock = graph->lock();
         if (std::string reason = about_device_updatable(exec.source(), *graph); !reason.empty())

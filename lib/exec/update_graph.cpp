@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,11 @@ struct IncomingState {
     }
 };
 
+/// The kinds of an exec's nodes, for a look at the nodes of `next`: none if that is read already.
+std::span<const NodeKind> kinds_for(ExecState& exec, const GraphState& next) {
+    return next.records().has_known_nodes() ? std::span<const NodeKind>() : exec.kinds();
+}
+
 /// Reports CUDA's refusal of `next`; `known` if cudag has compared the graphs without finding a reason. Throws
 /// UpdateError if the cause is outside the graph.
 UpdateReport report_refusal(const ExecState& exec, const GraphState& next, cudaError_t status,
@@ -140,7 +146,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     // A captured graph is not read for an update that CUDA takes: reading costs more than all the rest.
     const bool known = (compared == Compared::first && exec.source().records().is_read() && next.records().is_read()) ||
                        has_device_updatable(exec.source()) || has_device_updatable(next) ||
-                       (!options.trust_attributes && may_ignore_silently(exec.source(), next));
+                       (!options.trust_attributes && may_ignore_silently(exec.source(), next, kinds_for(exec, next)));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);
@@ -173,7 +179,7 @@ UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
     require_root(detail::Access::state(graph), "update");
     if (options.match == Match::structure)
-        return detail::update_by_structure(state(), detail::Access::shared_state(graph));
+        return detail::update_by_structure(state(), detail::Access::shared_state(graph), options);
     return detail::update_whole(state(), detail::Access::shared_state(graph), options);
 }
 

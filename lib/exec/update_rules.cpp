@@ -3,6 +3,7 @@
 
 #include "compare/diff.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/version.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
@@ -12,7 +13,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -33,10 +36,13 @@ std::string silently_ignored_here(const GraphState& before, const GraphState& af
 }
 
 /// Checks a captured graph without reading it, which is quicker.
-bool may_ignore_silently(cudaGraph_t graph) {
-    for (const cudaGraphNode_t node : nodes_of(graph)) {
-        const NodeKind kind = kind_of(node);
-        if (kind == NodeKind::kernel ? may_keep_attributes(node)
+bool may_ignore_silently(cudaGraph_t graph, std::span<const NodeKind> kinds) {
+    const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
+    const bool are_known = kinds.size() == nodes.size();
+    const int version = cuda_version();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const NodeKind kind = are_known ? kinds[i] : kind_of(nodes[i]);
+        if (kind == NodeKind::kernel ? may_keep_attributes(nodes[i], version)
                                      : kind == NodeKind::child || kind == NodeKind::conditional) // not looked into
             return true;
     }
@@ -45,22 +51,23 @@ bool may_ignore_silently(cudaGraph_t graph) {
 
 /// Checks a graph with records, and those inside it.
 bool may_ignore_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
-    const auto is_one = [&plain](const NodeRecord& record) {
+    const int version = graph.records().special().read ? cuda_version() : 0; // no matter for kernels of cudag's
+    const auto is_one = [&plain, version](const NodeRecord& record) {
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
-        return kernel != nullptr && may_keep_attributes(**kernel, plain);
+        return kernel != nullptr && may_keep_attributes(**kernel, plain, version);
     };
     return std::ranges::any_of(graph.records().nodes(), is_one) ||
            std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_ignore_silently(*inner, plain); });
 }
 
 /// Checks each graph once: neither functions nor attributes of nodes change.
-bool may_ignore_silently(const GraphState& graph) {
+bool may_ignore_silently(const GraphState& graph, std::span<const NodeKind> kinds) {
     std::atomic<Answer>& known = graph.records().special().silently_ignored;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
         return answer == Answer::yes;
     std::unordered_set<CUfunction> plain;
-    const bool may_be =
-        graph.records().is_read() ? may_ignore_silently(graph, plain) : may_ignore_silently(graph.native());
+    const bool may_be = graph.records().has_known_nodes() ? may_ignore_silently(graph, plain)
+                                                          : may_ignore_silently(graph.native(), kinds);
     known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return may_be;
 }
@@ -76,9 +83,18 @@ std::string silently_ignored(const GraphState& before, const GraphState& after) 
     return ignored;
 }
 
-bool may_ignore_silently(const GraphState& before, const GraphState& after) {
+bool may_ignore_silently(const GraphState& before, const GraphState& after, std::span<const NodeKind> kinds) {
     if (&before == &after) return false;
-    return may_ignore_silently(before) || may_ignore_silently(after);
+    return may_ignore_silently(before, kinds) || may_ignore_silently(after, kinds);
+}
+
+std::vector<NodeKind> kinds_of(const GraphState& graph) {
+    std::vector<NodeKind> kinds;
+    if (graph.records().has_known_nodes())
+        std::ranges::transform(graph.records().nodes(), std::back_inserter(kinds), &NodeRecord::kind);
+    else
+        std::ranges::transform(nodes_of(graph.native()), std::back_inserter(kinds), kind_of);
+    return kinds;
 }
 
 bool is_unknown(NodeKind kind, const NodeParams& params) noexcept {

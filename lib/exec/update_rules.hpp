@@ -7,8 +7,10 @@
 
 #include <cudag/node.hpp>
 
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -16,8 +18,12 @@ namespace cudag::detail {
 /// its node; empty if there is none. Both have the same nodes. Throws GraphError if CUDA does not report the
 /// attributes.
 [[nodiscard]] std::string silently_ignored(const GraphState& before, const GraphState& after);
-/// Whether there may be such an attribute. Quicker: asks CUDA once for each graph, and reads no captured one.
-[[nodiscard]] bool may_ignore_silently(const GraphState& before, const GraphState& after);
+/// Whether there may be such an attribute. Quicker: asks CUDA once for each graph, and reads no captured one. `kinds`
+/// spares a call for each node of `after`: the kinds of the nodes of `before`, if known. CUDA refuses others.
+[[nodiscard]] bool may_ignore_silently(const GraphState& before, const GraphState& after,
+                                       std::span<const NodeKind> kinds = {});
+/// The kinds of the nodes, in CUDA's order. Reads no captured graph. Throws GraphError.
+[[nodiscard]] std::vector<NodeKind> kinds_of(const GraphState& graph);
 
 /// Whether a node has parameters unknown to cudag.
 [[nodiscard]] bool is_unknown(NodeKind kind, const NodeParams& params) noexcept;

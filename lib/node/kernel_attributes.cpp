@@ -17,21 +17,22 @@ namespace {
 
 static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue)); // the driver's and the runtime's
 
-/// Reads an attribute; all zero if CUDA is too old for it.
+/// Reads an attribute; all zero if CUDA is too old for it, or if the node is no kernel.
 cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
     cudaLaunchAttributeValue value{};
     const cudaError_t status = to_runtime(driver().graph_kernel_node_get_attribute(
         node, static_cast<CUkernelNodeAttrID>(id), reinterpret_cast<CUkernelNodeAttrValue*>(&value)));
-    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) return {};
+    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported || status == cudaErrorInvalidResourceHandle)
+        return {};
     if (status != cudaSuccess) raise_call<GraphError>(status, "cuGraphKernelNodeGetAttribute", {}, Api::driver);
     return value;
 }
 
-LaunchConfig read_kept_attributes(cudaGraphNode_t node) {
+/// `version` is CUDA's: asking for it costs as much as reading an attribute.
+LaunchConfig read_kept_attributes(cudaGraphNode_t node, int version) {
     LaunchConfig config;
     for (const LaunchAttribute& attribute : launch_attributes())
-        if (attribute.rules.is_silently_ignored && attribute.rules.is_of_nodes &&
-            cuda_version() >= attribute.rules.since)
+        if (attribute.rules.is_silently_ignored && attribute.rules.is_of_nodes && version >= attribute.rules.since)
             attribute.read(read(node, attribute.id), config);
     return config;
 }
@@ -43,11 +44,11 @@ bool has_kept_attributes(const LaunchConfig& config) noexcept {
 }
 
 /// The attributes that execs silently keep.
-LaunchConfig kept_attributes(const KernelParams& kernel) {
+LaunchConfig kept_attributes(const KernelParams& kernel, int version) {
     LaunchConfig config = config_of(kernel);
     if (kernel.unread != nullptr) {
         const bool waits = config.waits_for_previous;
-        config = read_kept_attributes(kernel.unread);
+        config = read_kept_attributes(kernel.unread, version);
         config.waits_for_previous = waits;
     }
     if (config.waits_for_previous) {
@@ -110,9 +111,12 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 }
 
 LaunchConfig full_config(const KernelParams& kernel) {
+    return kernel.unread == nullptr ? config_of(kernel) : full_config(kernel, cuda_version());
+}
+
+LaunchConfig full_config(const KernelParams& kernel, int version) {
     LaunchConfig config = config_of(kernel);
     if (kernel.unread == nullptr) return config;
-    const int version = cuda_version();
     for (const LaunchAttribute& attribute : launch_attributes()) {
         const AttributeRules& rules = attribute.rules;
         if (rules.is_reported && rules.only_launches == nullptr && version >= rules.since)
@@ -133,8 +137,9 @@ std::string silently_ignored(const KernelParams& before, const KernelParams& aft
         return kernel.unread == nullptr && kernel.attributes == nullptr;
     };
     if (before.function == after.function && is_plain(before) && is_plain(after)) return {};
-    LaunchConfig old_config = kept_attributes(before);
-    LaunchConfig new_config = kept_attributes(after);
+    const int version = cuda_version();
+    LaunchConfig old_config = kept_attributes(before, version);
+    LaunchConfig new_config = kept_attributes(after, version);
     if (before.function == after.function && !has_kept_attributes(old_config) && !has_kept_attributes(new_config))
         return {};
     if (before.function != after.function || is_given(old_config.cluster) != is_given(new_config.cluster)) {
@@ -151,8 +156,8 @@ std::string silently_ignored(const KernelParams& before, const KernelParams& aft
     return {};
 }
 
-bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain) {
-    LaunchConfig config = kept_attributes(kernel);
+bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain, int version) {
+    LaunchConfig config = kept_attributes(kernel, version);
     if (has_kept_attributes(config)) return true;
     if (plain.contains(kernel.function)) return false;
     complete_cluster(config, kernel.function);
@@ -161,8 +166,8 @@ bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfuncti
     return false;
 }
 
-bool may_keep_attributes(cudaGraphNode_t node) {
-    return has_kept_attributes(read_kept_attributes(node));
+bool may_keep_attributes(cudaGraphNode_t node, int version) {
+    return has_kept_attributes(read_kept_attributes(node, version));
 }
 
 bool has_code_for_early_launch(CUfunction function) {

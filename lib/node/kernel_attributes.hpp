@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/failure.hpp"
+#include "cuda/version.hpp"
 #include "kernel.hpp"
 #include "launch_attributes.hpp"
 
@@ -28,15 +29,19 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 
 /// The configuration of a node with all attributes; reads those of a node not made by cudag. Throws GraphError.
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
+/// The same. `version` spares the question about it for each of many nodes.
+[[nodiscard]] LaunchConfig full_config(const KernelParams& kernel, int version);
 /// Reads the unread attributes of OwnedParams.
 void complete_config(KernelParams& kernel);
 /// The attribute of `before` that CUDA would silently not update to `after` in an exec: "cluster is (2, 1, 1), the
 /// update's is (1, 1, 1)"; empty if there is none. Queries CUDA about nodes not made by cudag. Throws GraphError.
 [[nodiscard]] std::string silently_ignored(const KernelParams& before, const KernelParams& after);
 /// Whether CUDA may silently keep an attribute of the kernel. `plain` collects functions for which it does not.
-[[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain);
+/// `version` spares the question about it for each of many nodes.
+[[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain,
+                                       int version = cuda_version());
 /// Whether CUDA may silently keep an attribute of a captured kernel node, all of whose attributes CUDA reports.
-[[nodiscard]] bool may_keep_attributes(cudaGraphNode_t node);
+[[nodiscard]] bool may_keep_attributes(cudaGraphNode_t node, int version = cuda_version());
 /// Whether the code of a kernel can wait for previous ones: code compiled for devices without early launch has no wait,
 /// on newer devices either. Throws GraphError. Needs a context.
 [[nodiscard]] bool has_code_for_early_launch(CUfunction function);

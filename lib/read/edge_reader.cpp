@@ -19,7 +19,7 @@ std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
         indices_.extend(nodes_);
         const std::uint32_t place = indices_.find(nodes_, node);
         if (place != none) return first + place;
-        return first == 0 ? none : graph_.records().find_native(node);
+        return first == 0 || graph_ == nullptr ? none : graph_->records().find_native(node);
     };
     for (std::uint32_t to = 0; to < nodes_.size(); ++to)
         for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {

@@ -19,7 +19,9 @@ class EdgeReader {
   public:
     /// `nodes` are the new ones of `graph`, which knows the nodes before. Nodes added through CUDA's handle remain
     /// unknown.
-    EdgeReader(GraphState& graph, std::span<const cudaGraphNode_t> nodes) : graph_(graph), nodes_(nodes) {}
+    EdgeReader(GraphState& graph, std::span<const cudaGraphNode_t> nodes) : graph_(&graph), nodes_(nodes) {}
+    /// `nodes` are of a graph without records; edges to others remain unknown.
+    explicit EdgeReader(std::span<const cudaGraphNode_t> nodes) : graph_(nullptr), nodes_(nodes) {}
 
     /// Returns the edges to the new nodes, by node, from earlier nodes first. The first new node has the index `first`.
     [[nodiscard]] std::vector<EdgeRecord> edges(std::uint32_t first);
@@ -34,7 +36,7 @@ class EdgeReader {
     /// Reads the dependencies of `node` into `from_`, and returns their number.
     std::size_t read(cudaGraphNode_t node);
 
-    GraphState& graph_;
+    GraphState* graph_; ///< null if only `nodes_` are known
     std::span<const cudaGraphNode_t> nodes_;
     NodeIndices indices_;
     std::vector<cudaGraphNode_t> from_ = std::vector<cudaGraphNode_t>(8);

@@ -7,23 +7,55 @@
 #include "cuda/handles.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace cudag::detail {
 
 namespace {
 
+/// Makes an event of the current device.
+OrderResult make_event(UniqueEvent& event) {
+    cudaEvent_t made = nullptr;
+    const cudaError_t status = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+    if (status == cudaSuccess) event.reset(made);
+    return {status, "cudaEventCreateWithFlags"};
+}
+
+/// Uses an event of the device of `before`.
+OrderResult order_by(cudaEvent_t event, cudaStream_t before, cudaStream_t after) {
+    if (const cudaError_t status = cudaEventRecord(event, before); status != cudaSuccess)
+        return {status, "cudaEventRecord"};
+    return {cudaStreamWaitEvent(after, event, cudaEventWaitDefault), "cudaStreamWaitEvent"};
+}
+
 /// Uses an event of the current device.
 OrderResult order_here(cudaStream_t before, cudaStream_t after) {
-    cudaEvent_t made = nullptr;
-    if (const cudaError_t status = cudaEventCreateWithFlags(&made, cudaEventDisableTiming); status != cudaSuccess)
-        return {status, "cudaEventCreateWithFlags"};
-    const UniqueEvent event(made);
-    if (const cudaError_t status = cudaEventRecord(made, before); status != cudaSuccess)
-        return {status, "cudaEventRecord"};
-    return {cudaStreamWaitEvent(after, made, cudaEventWaitDefault), "cudaStreamWaitEvent"};
+    UniqueEvent event;
+    if (const OrderResult made = make_event(event); made.status != cudaSuccess) return made;
+    return order_by(event.get(), before, after);
 }
 
 } // namespace
+
+OrderResult StreamOrders::order(cudaStream_t before, cudaStream_t after) {
+    int device = 0;
+    if (!is_only_device()) {
+        const std::optional<int> known = device_by_context(before);
+        if (!known) return order_streams(before, after);
+        device = *known;
+    }
+    const CUcontext context = current_context();
+    if (event_ == nullptr || device != device_ || context != context_) {
+        std::optional<DeviceGuard> guard;
+        if (!is_only_device()) guard.emplace(device);
+        UniqueEvent event;
+        if (const OrderResult made = make_event(event); made.status != cudaSuccess) return made;
+        event_ = std::move(event);
+        device_ = device;
+        context_ = context;
+    }
+    return order_by(event_.get(), before, after);
+}
 
 OrderResult order_streams(cudaStream_t before, cudaStream_t after) {
     int devices = 0;

@@ -133,3 +133,49 @@ TEST_CASE("what a capture in another order has more is named by its mark", "[cap
     CHECK_THAT(report.to_string(), ContainsSubstring("kernel \"more\"") && ContainsSubstring("nodes like it: 0 -> 1"));
     CHECK(ranks.result(exec) == Ranks::expected(1));
 }
+
+TEST_CASE("captures in the same order keep their labels and handles by structure", "[capture][update][structure]") {
+    const Ranks ranks;
+    const Ranks::Order order{0, 1, 2, 3}, other{2, 0, 3, 1};
+    const Graph graph = ranks.capture(order, 1, true);
+    Exec exec = graph.instantiate();
+    for (int step = 2; step < 8; ++step) {
+        const bool is_same = step % 3 != 0; // two in the same order, one in another
+        REQUIRE(exec.update(ranks.capture(is_same ? order : other, step, true), by_structure).updated());
+        CHECK(ranks.result(exec) == Ranks::expected(step));
+        exec.update(graph.find(add).front(), arg<2>(7)); // of rank 0
+        std::vector<int> expected = Ranks::expected(step);
+        expected[0] += 7 - step;
+        expected[4] += 7 - step;
+        CHECK(ranks.result(exec) == expected);
+    }
+    REQUIRE(exec.update(ranks.capture(order, 9, true), by_structure).updated()); // brings back what was updated
+    CHECK(ranks.result(exec) == Ranks::expected(9));
+}
+
+TEST_CASE("marks at other nodes are no capture in the same order", "[capture][update][structure]") {
+    const DeviceBuffer<int> cells(2);
+    const Stream stream;
+    const Stream side;
+    const auto captured = [&](bool is_swapped, int first, int second) {
+        return cudag::capture(stream, [&](StreamCapture& c) {
+            c.fork(side);
+            const auto enqueue = [&](bool is_first) {
+                const auto& into = is_first ? stream : side;
+                cudag::launch(into, {}, store, cells.data() + (is_first ? 0 : 1), is_first ? first : second);
+                c.mark(is_first ? "first" : "second");
+            };
+            enqueue(!is_swapped);
+            enqueue(is_swapped);
+            c.join(side);
+        });
+    };
+    const Graph graph = captured(false, 1, 2);
+    Exec exec = graph.instantiate();
+    for (const bool is_swapped : {false, true, false}) {
+        REQUIRE(exec.update(captured(is_swapped, 3, 4), by_structure).updated());
+        exec.update(graph.find(store).front(), arg<1>(5)); // "first"
+        run(exec, stream);
+        CHECK(read(cells) == std::vector<int>{5, 4});
+    }
+}

@@ -228,6 +228,40 @@ TEST_CASE("a captured graph keeps its clusters through many updates", "[capture]
     }
 }
 
+TEST_CASE("another cluster is refused after any number of captures, by order and by structure",
+          "[capture][attributes]") {
+    for (const cudag::Match match : {cudag::Match::order, cudag::Match::structure}) {
+        cudag::Exec exec = captured({.grid = 8, .cluster = 2}).instantiate();
+        for (unsigned i = 0; i < 3; ++i) {
+            CHECK(exec.update(captured({.grid = 2 * i + 2, .cluster = 2}), {.match = match}).updated());
+            const cudag::UpdateReport report = exec.update(captured({.grid = 8}), {.match = match});
+            CHECK(report.verdict() == cudag::UpdateVerdict::attributes_changed);
+            CHECK_THAT(report.to_string(), ContainsSubstring("(2, 1, 1)") && ContainsSubstring("(1, 1, 1)"));
+        }
+    }
+}
+
+TEST_CASE("other kinds are refused by name after any number of captures", "[capture][update]") {
+    const auto cells = device({0, 0});
+    const auto made = [&](bool is_swapped, bool is_longer = false) {
+        return cudag::capture(cudag::Stream(), [&](cudag::StreamCapture& c) {
+            if (is_swapped) cudag::check(cudaMemsetAsync(cells.data(), 0, sizeof(int), c.stream()));
+            cudag::launch(c.stream(), {}, store, cells.data(), 1);
+            if (!is_swapped) cudag::check(cudaMemsetAsync(cells.data() + 1, 0, sizeof(int), c.stream()));
+            if (is_longer) cudag::launch(c.stream(), {}, store, cells.data(), 2);
+        });
+    };
+    cudag::Exec exec = made(false).instantiate();
+    for (int i = 0; i < 3; ++i) {
+        CHECK(exec.update(made(false)).updated());
+        const cudag::UpdateReport report = exec.update(made(true));
+        CHECK(report.verdict() == cudag::UpdateVerdict::node_kind_changed);
+        CHECK_THAT(report.to_string(), ContainsSubstring("kind: kernel -> memset"));
+        CHECK(exec.update(made(false, true)).verdict() == cudag::UpdateVerdict::topology_changed);
+    }
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
 TEST_CASE("clusters of captured kernels are not compared where the caller knows them", "[capture][attributes]") {
     const cudag::Graph graph = captured({.grid = 8, .cluster = 2});
     cudag::Exec exec = graph.instantiate();
