@@ -2,6 +2,7 @@
 #include <cudag/access.hpp>
 #include <cudag/exec.hpp>
 
+#include "bind_plan.hpp"
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
@@ -137,6 +138,7 @@ class Binder {
         changed.commit();
         for (std::size_t i = 0; i < bindings_.size(); ++i)
             exec_.bound_params().keep(exec_.source(), Access::memory(bindings_[i]), found_[i]);
+        keep_plan();
         return next_.size();
     }
 
@@ -168,6 +170,47 @@ class Binder {
             const std::uintptr_t begin = address_in(in_graph, use) - use.offset;
             moved_.push_back({declared.place, begin, param.bytes, binding.address()});
         }
+    }
+    /// Keeps what was found for the next call with the same parameters, if that may only change addresses in kernels.
+    void keep_plan() noexcept {
+        if (bindings_.empty() || has_claims_ || share_memory()) return;
+        try {
+            if (BindPlan* const known = exec_.bound_params().find_plan(exec_.source(), bindings_))
+                return known->note_raceless(bindings_, accesses_before_, exec_.access_changes());
+            BindPlan plan;
+            std::vector<bool> has_use(bindings_.size());
+            for (const Rebound& rebound : rebound_) {
+                const NodePlace& place = rebound.use->place;
+                const auto* const* kernel = std::get_if<const KernelParams*>(&place.record().params);
+                if (kernel == nullptr) return;
+                const auto number = static_cast<std::uint32_t>(plan.changes.size());
+                if (plan.nodes.empty() || plan.nodes.back().place != place)
+                    plan.nodes.push_back({place, (*kernel)->signature, number, number});
+                plan.nodes.back().end = number + 1;
+                const auto binding = static_cast<std::uint32_t>(rebound.binding - bindings_.data());
+                plan.changes.push_back({rebound.use, binding});
+                has_use[binding] = true;
+            }
+            if (std::ranges::find(has_use, false) != has_use.end()) return; // its owner would stay nowhere
+            const auto has_changes = [&](const MovedMemory& moved) { // else a use inside it moves what it declares
+                return std::ranges::binary_search(rebound_, moved.node_number(), {}, &Rebound::node_number);
+            };
+            if (!std::ranges::all_of(moved_, has_changes)) return;
+            plan.former.resize(plan.changes.size());
+            plan.note_raceless(bindings_, accesses_before_, exec_.access_changes());
+            exec_.bound_params().keep_plan(bindings_, std::move(found_), std::move(plan));
+        } catch (...) { // out of memory: the next call searches again
+            exec_.bound_params().forget_plans();
+        }
+    }
+    /// Whether parameters of the call have memory in common.
+    [[nodiscard]] bool share_memory() const noexcept {
+        for (std::size_t i = 0; i < bindings_.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) {
+                const ParamMemory &a = Access::memory(bindings_[i]), &b = Access::memory(bindings_[j]);
+                if (a.address < b.address + b.bytes && b.address < a.address + a.bytes) return true;
+            }
+        return false;
     }
     /// Whether another parameter of the call begins there.
     [[nodiscard]] bool is_beginning(std::uintptr_t address) const {
@@ -317,6 +360,7 @@ class Binder {
 
     ExecState& exec_;
     std::span<const BufferBinding> bindings_;
+    const std::uint64_t accesses_before_ = exec_.access_changes();
     std::vector<BoundParams::Uses> found_; ///< one for each binding
     std::vector<Rebound> rebound_;         ///< ordered by node
     bool has_claims_ = false;              ///< some are ends at the beginning of other parameters
@@ -331,7 +375,10 @@ class Binder {
 } // namespace detail
 
 std::size_t Exec::bind(std::span<const BufferBinding> bindings) {
-    return detail::Binder(state(), bindings).push();
+    detail::ExecState& exec = state();
+    if (detail::BindPlan* const plan = exec.bound_params().find_plan(exec.source(), bindings))
+        if (const std::optional<std::size_t> changed = detail::bind_by_plan(exec, *plan, bindings)) return *changed;
+    return detail::Binder(exec, bindings).push();
 }
 
 } // namespace cudag

@@ -1,17 +1,24 @@
 // Uses of the BufferParams bound last in an exec's graph.
 #pragma once
 
+#include "bind_plan.hpp"
 #include "handles/address_index.hpp"
 #include "handles/buffer_uses.hpp"
 
+#include <cudag/access.hpp>
+#include <cudag/buffer_param.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <list>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -23,10 +30,7 @@ class BoundParams {
 
     /// Returns the uses in `graph`, the same graph in each call. Throws GraphError.
     [[nodiscard]] Uses find(const GraphState& graph, const ParamMemory& param) {
-        if (const std::uint64_t version = graph.records().declared_version(); version != version_) {
-            forget();
-            version_ = version;
-        }
+        forget_others(graph);
         const auto known = places_.find(Key(param));
         if (known != places_.end()) return known->second->uses;
         return std::make_shared<const MemoryUses>(uses_of(graph, param));
@@ -48,6 +52,29 @@ class BoundParams {
         }
     }
 
+    /// Returns the plan for these parameters in this order; null if there is none.
+    [[nodiscard]] BindPlan* find_plan(const GraphState& graph, std::span<const BufferBinding> bindings) noexcept {
+        if (plans_.empty()) return nullptr;
+        forget_others(graph);
+        const auto known = std::ranges::find_if(plans_, [&](const KnownPlan& plan) { return plan.is_of(bindings); });
+        return known == plans_.end() ? nullptr : &known->plan;
+    }
+    void forget_plans() noexcept { plans_.clear(); }
+    /// Keeps the plan for these parameters, with the uses that it refers to. Keeps the latest few plans.
+    void keep_plan(std::span<const BufferBinding> bindings, std::vector<Uses>&& uses, BindPlan&& plan) noexcept {
+        constexpr std::size_t most = 4;
+        try {
+            KnownPlan known{{}, std::move(uses), std::move(plan)};
+            for (const BufferBinding& binding : bindings)
+                known.keys.emplace_back(Access::memory(binding));
+            std::erase_if(plans_, [&](const KnownPlan& other) { return other.is_of(bindings); });
+            if (plans_.size() == most) plans_.erase(plans_.begin());
+            plans_.push_back(std::move(known));
+        } catch (...) {
+            plans_.clear();
+        }
+    }
+
   private:
     struct Key {
         explicit Key(const ParamMemory& param) noexcept
@@ -65,6 +92,16 @@ class BoundParams {
             return std::hash<std::uintptr_t>()(key.address + 31 * key.bytes);
         }
     };
+    struct KnownPlan {
+        std::vector<Key> keys;
+        std::vector<Uses> uses;
+        BindPlan plan;
+
+        [[nodiscard]] bool is_of(std::span<const BufferBinding> bindings) const noexcept {
+            return std::ranges::equal(keys, bindings, {}, {},
+                                      [](const BufferBinding& binding) { return Key(Access::memory(binding)); });
+        }
+    };
     struct Entry {
         Key key;
         Uses uses;
@@ -79,7 +116,15 @@ class BoundParams {
             entries_.pop_front();
         }
     }
+    /// Forgets all that was found before the last declaration.
+    void forget_others(const GraphState& graph) noexcept {
+        if (const std::uint64_t version = graph.records().declared_version(); version != version_) {
+            forget();
+            version_ = version;
+        }
+    }
     void forget() noexcept {
+        plans_.clear();
         places_.clear();
         entries_.clear();
         size_ = 0;
@@ -87,8 +132,9 @@ class BoundParams {
 
     std::list<Entry> entries_; ///< the least recently bound first
     std::unordered_map<Key, std::list<Entry>::iterator, HashOfKey> places_;
-    std::size_t size_ = 0;      ///< of all entries
-    std::uint64_t version_ = 0; ///< see GraphState::declared_version
+    std::size_t size_ = 0;         ///< of all entries
+    std::vector<KnownPlan> plans_; ///< the latest ones, the oldest first
+    std::uint64_t version_ = 0;    ///< see GraphState::declared_version
 };
 
 } // namespace cudag::detail

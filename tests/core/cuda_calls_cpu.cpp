@@ -13,6 +13,7 @@
 #include "kernels.hpp"
 
 #include <cudag/buffer.hpp>
+#include <cudag/buffer_param.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -20,6 +21,8 @@
 #include <cudag/event.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/stream_capture.hpp>
+#include <cudag/update_options.hpp>
 
 #include <cudart_cpu/control.hpp>
 
@@ -29,6 +32,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using cudag::check;
@@ -160,6 +164,64 @@ TEST_CASE("a node follows a parameter by one call of CUDA, whatever it takes fro
     const std::uint64_t calls = cudart_cpu::call_count();
     CHECK(value.set(3, exec) == 4);
     CHECK(cudart_cpu::call_count() - calls == 2);
+}
+
+TEST_CASE("buffers that take turns cost one call for each node, and one for the launch", "[exec][bind]") {
+    const cudag::DeviceBuffer<int> x(1), y(1), other(1);
+    const cudag::BufferParam<int> in(x), out(y);
+    const Stream stream;
+    cudag::GraphBuilder builder;
+    const auto first = builder.kernel({}, kernels::scoped, in, 1);
+    const auto second = builder.kernel({}, kernels::scoped, other, 2).after(first);
+    builder.kernel({}, kernels::scoped, out, 3).after(second);
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    for (int turn = 0; turn < 8; ++turn) {
+        const bool is_even = turn % 2 == 0;
+        const std::uint64_t calls = cudart_cpu::call_count();
+        CHECK(exec.bind({{in, is_even ? y : x}, {out, is_even ? x : y}}) == 2);
+        exec.launch(stream);
+        CAPTURE(turn);
+        if (turn >= 3) CHECK(cudart_cpu::call_count() - calls == 3); // else owners and races are looked at
+    }
+    stream.synchronize();
+}
+
+namespace {
+
+/// The calls of CUDA by an update of an Exec from one capture of `kernels` kernels to the next.
+std::uint64_t calls_of_update(int kernels, bool marks, cudag::UpdateOptions options) {
+    const Stream stream;
+    const cudag::DeviceBuffer<int> cell(1);
+    const auto capture = [&](int value) {
+        return cudag::capture(stream, [&](cudag::StreamCapture& steps) {
+            for (int i = 0; i < kernels; ++i) {
+                int* data = cell.data();
+                void* arguments[] = {static_cast<void*>(&data), &value};
+                check(cudaLaunchKernel(reinterpret_cast<const void*>(kernels::scoped), {1}, {1}, arguments, 0,
+                                       stream.get()));
+            }
+            if (marks) steps.mark("kernels");
+        });
+    };
+    cudag::Exec exec = capture(1).instantiate();
+    REQUIRE(exec.update(capture(2), options).updated());
+    const std::uint64_t before = cudart_cpu::call_count();
+    REQUIRE(exec.update(capture(3), options).updated());
+    return cudart_cpu::call_count() - before;
+}
+std::uint64_t calls_of_a_node(bool marks, cudag::UpdateOptions options) {
+    return (calls_of_update(30, marks, options) - calls_of_update(10, marks, options)) / 20;
+}
+
+} // namespace
+
+TEST_CASE("an update by a captured graph asks CUDA only for what it checks", "[exec][update][capture]") {
+    constexpr std::uint64_t launch = 1, attributes = 2, look = 2, edges = 1, unjoined = 1;
+    CHECK(calls_of_a_node(false, {.trust_attributes = true}) == launch);
+    CHECK(calls_of_a_node(false, {}) == launch + attributes);
+    const auto structure = cudag::Match::structure;
+    CHECK(calls_of_a_node(true, {.match = structure}) == launch + unjoined + look + edges + attributes);
+    CHECK(calls_of_a_node(true, {.match = structure, .trust_attributes = true}) == launch + unjoined + look + edges);
 }
 
 TEST_CASE("an answer of another runtime is told from one of this process's only runtime", "[cuda][failure]") {

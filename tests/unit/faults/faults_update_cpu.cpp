@@ -2,6 +2,7 @@
 #include "allocation_faults.hpp"
 #include "faults.hpp"
 #include "gate.hpp"
+#include "growth_kernels.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -198,6 +200,32 @@ TEST_CASE("a bind that fails at any node changes none", "[unit][faults]") {
     CHECK(to.owner().use_count() > 1);
     CHECK(pipeline.run(exec) == pipeline.expected());
     CHECK_FALSE(is_untouched());
+}
+
+TEST_CASE("a bind made again that fails at any node changes none", "[unit][faults]") {
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> x(1), y(1);
+    const cudag::BufferParam<int> in(1), out(1);
+    cudag::GraphBuilder b;
+    const auto first = b.kernel({}, store_value, in, 1);
+    const auto second = b.kernel({}, store_value, out, 2).after(first);
+    b.kernel({}, store_value, in, 3).after(second);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    const auto bind = [&](bool is_swapped) { return exec.bind({{in, is_swapped ? y : x}, {out, is_swapped ? x : y}}); };
+    const cudag::Stream stream;
+    for (int turn = 0; turn < 4; ++turn) {
+        CHECK(bind(turn % 2 == 0) == 3);
+        exec.launch(stream);
+    }
+    stream.synchronize();
+    const Faults faults = for_every_call_failing([&] { return bind(true); },
+                                                 [&] {
+                                                     CHECK(bind(false) == 0);
+                                                     CHECK(x.owner().use_count() == 3); // the test's, two nodes'
+                                                 });
+    CHECK(faults.thrown == 3);
+    CHECK(faults.ignored == 0);
+    CHECK(bind(true) == 0);
 }
 
 TEST_CASE("a host task that an update has brought back is called as before", "[unit][faults]") {
