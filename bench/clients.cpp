@@ -37,6 +37,7 @@ class StepCapture {
         cudag::check(cudaGraphInstantiate(&exec_.exec, first, 0));
         cudag::check(cudaGraphDestroy(first));
         plain_ = capture_plain(1.0f).instantiate();
+        trusting_ = capture_plain(1.0f).instantiate();
         labelled_ = capture_labelled(1.0f).instantiate();
     }
     ~StepCapture() {
@@ -56,6 +57,9 @@ class StepCapture {
     }
     double by_order(float amount) {
         return microseconds([&] { require(plain_->update(capture_plain(amount))); });
+    }
+    double by_order_trusting(float amount) {
+        return microseconds([&] { require(trusting_->update(capture_plain(amount), {.trust_attributes = true})); });
     }
     double by_structure(float amount) {
         return microseconds(
@@ -134,6 +138,7 @@ class StepCapture {
     cudag::DeviceBuffer<float> values_;
     bench::RawGraph exec_;
     std::optional<cudag::Exec> plain_;
+    std::optional<cudag::Exec> trusting_;
     std::optional<cudag::Exec> labelled_;
 };
 
@@ -142,19 +147,23 @@ void add_captures(std::vector<Comparison>& rows, int repeat) {
         const Step step{depth};
         const std::string name = "a step of " + std::to_string(step.kernels()) + " kernels in 4 streams: capture, ";
         Comparison order{name + "update", 1.2, {}, {}};
+        Comparison trusting{name + "update, attributes trusted", 1.2, {}, {}};
         Comparison structure{name + "update by structure", 1.6, {}, {}};
         StepCapture client(step);
         float amount = 1.0f;
-        bench::rounds(repeat, {&order, &structure}, [&](int round) {
+        bench::rounds(repeat, {&order, &trusting, &structure}, [&](int round) {
             amount += 1.0f;
             bench::compare(
                 order, round, [&] { return client.raw(amount); }, [&] { return client.by_order(amount); });
             amount += 1.0f;
             bench::compare(
+                trusting, round, [&] { return client.raw(amount); }, [&] { return client.by_order_trusting(amount); });
+            amount += 1.0f;
+            bench::compare(
                 structure, round, [&] { return client.raw(amount); }, [&] { return client.by_structure(amount); });
         });
-        rows.push_back(std::move(order));
-        rows.push_back(std::move(structure));
+        for (Comparison* row : {&order, &trusting, &structure})
+            rows.push_back(std::move(*row));
     }
 }
 
@@ -287,6 +296,8 @@ class Alternation {
             raw_[i].build(kernels, i == 0 ? a_.data() : b_.data()); // for a launch it is all the same which
             raw_[i].instantiate();
         }
+        one_.build(kernels, inner_.data());
+        one_.instantiate();
     }
 
     /// Each returns the host's time of one step.
@@ -295,6 +306,17 @@ class Alternation {
     }
     double by_two_execs() {
         return steps([&](std::size_t which) { two_[which].launch(stream_); });
+    }
+    /// Gives the nodes at both ends the other memory, in one graph.
+    double by_hand_in_one() {
+        return steps([&](std::size_t which) {
+            for (int i = 0; i < 2 * at_each_end; ++i) {
+                const int node = i < at_each_end ? i : kernels - 2 * at_each_end + i;
+                one_.update(static_cast<std::size_t>(node), (i < at_each_end) == (which == 0) ? a_.data() : b_.data(),
+                            1.0f);
+            }
+            cudag::check(cudaGraphLaunch(one_.exec, stream_.get()));
+        });
     }
     double by_bind() {
         return steps([&](std::size_t which) {
@@ -308,6 +330,7 @@ class Alternation {
 
   private:
     static constexpr int kernels = 64;
+    static constexpr int at_each_end = 2;
 
     template <class Memory>
     cudag::Exec make(const Memory& in, const Memory& out) {
@@ -318,7 +341,6 @@ class Alternation {
             if (last) node.after(*last);
             last = node;
         };
-        constexpr int at_each_end = 2;
         for (int i = 0; i < at_each_end; ++i)
             add(in, i);
         for (int i = 2 * at_each_end; i < kernels; ++i)
@@ -343,6 +365,7 @@ class Alternation {
     cudag::DeviceBuffer<float> a_{kernels}, b_{kernels}, inner_{kernels};
     cudag::BufferParam<float> in_{a_}, out_{b_};
     std::array<RawLine, 2> raw_;
+    RawLine one_;
     std::array<cudag::Exec, 2> two_{make(a_, b_), make(b_, a_)};
     cudag::Exec bound_ = make(in_, out_);
 };
@@ -350,15 +373,18 @@ class Alternation {
 void add_alternation(std::vector<Comparison>& rows, int repeat) {
     Comparison two{"two buffers in turns: two Execs", 1.02, {}, {}};
     Comparison one{"two buffers in turns: one Exec and bind", 1.3, {}, {}};
+    Comparison nodes{"two buffers in turns: one Exec and bind, against updates of its nodes", 1.0, {}, {}};
     Alternation client;
-    bench::rounds(repeat, {&two, &one}, [&](int round) {
+    bench::rounds(repeat, {&two, &one, &nodes}, [&](int round) {
         bench::compare(
             two, round, [&] { return client.by_hand(); }, [&] { return client.by_two_execs(); });
         bench::compare(
             one, round, [&] { return client.by_hand(); }, [&] { return client.by_bind(); });
+        bench::compare(
+            nodes, round, [&] { return client.by_hand_in_one(); }, [&] { return client.by_bind(); });
     });
-    rows.push_back(std::move(two));
-    rows.push_back(std::move(one));
+    for (Comparison* row : {&two, &one, &nodes})
+        rows.push_back(std::move(*row));
 }
 
 bool run(const bench::Options& options) {

@@ -163,8 +163,8 @@ class PlannedBind {
     void move(ArgumentAccess& access, const BindPlan::Node& node) noexcept {
         for (std::uint32_t i = node.first; i < node.end; ++i) {
             const BindPlan::Change& change = plan_.changes[i];
-            if (change.use->argument != access.argument || plan_.former[i] != access.region.begin) continue;
-            access.region.begin = next_address(change);
+            if (change.use->argument != access.argument || plan_.former[i] != access.block.begin) continue;
+            access.block.begin = next_address(change);
             return;
         }
     }
