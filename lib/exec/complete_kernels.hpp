@@ -5,7 +5,9 @@
 #include "node/kernel_attributes.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
+#include <variant>
 
 namespace cudag::detail {
 
@@ -24,7 +26,8 @@ class CompleteKernels final : public InForce {
         Complete& complete = known->second;
         if (is_new) {
             try {
-                complete.attributes = full_config(**kernel, version_);
+                if (!version_) version_ = cuda_version();
+                complete.attributes = full_config(**kernel, *version_);
             } catch (...) {
                 known_.erase(known);
                 throw;
@@ -52,7 +55,7 @@ class CompleteKernels final : public InForce {
     };
 
     const InForce& base_;
-    const int version_ = cuda_version();
+    mutable std::optional<int> version_;                        ///< of CUDA; asked for once
     mutable std::unordered_map<std::uint32_t, Complete> known_; ///< by the node's number
 };
 
