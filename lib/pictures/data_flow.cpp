@@ -4,6 +4,7 @@
 #include "edges/program_order.hpp"
 #include "edges/topological_order.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/in_force.hpp"
 #include "order/node_accesses.hpp"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ class LastWriters {
 } // namespace
 
 std::vector<DataFlow> data_flows(const GraphState& graph) {
-    const std::vector<MemoryAccess> accesses = accesses_of(graph).list;
+    ArrayAddresses arrays;
+    const std::vector<NodeAccess> accesses = accesses_of(graph, graph_in_force, arrays);
     const std::vector<std::uint32_t> place = places_in(program_order(graph.records().nodes().size(), graph.edges()));
     std::vector<std::uint32_t> order(accesses.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -69,8 +71,8 @@ std::vector<DataFlow> data_flows(const GraphState& graph) {
         const std::size_t known = flows.size();
         for (auto each = first; each != last; ++each) {
             const MemoryAccess& access = accesses[*each];
-            if (access.region.is_empty() || is_condition_cell(access.region) || !uses_before_writing(access)) continue;
-            writers.for_each(access.region.begin, access.region.end(), [&](std::uint32_t writer, std::size_t bytes) {
+            if (access.block.is_empty() || is_condition_cell(access.block) || !uses_before_writing(access)) continue;
+            writers.for_each(access.block.begin, access.block.end(), [&](std::uint32_t writer, std::size_t bytes) {
                 const auto same = std::find_if(flows.begin() + static_cast<std::ptrdiff_t>(known), flows.end(),
                                                [&](const DataFlow& flow) { return flow.from == writer; });
                 if (same == flows.end())
@@ -81,8 +83,8 @@ std::vector<DataFlow> data_flows(const GraphState& graph) {
         }
         for (auto each = first; each != last; ++each)
             if (const MemoryAccess& access = accesses[*each];
-                access.mode != AccessMode::read && !access.region.is_empty() && !is_condition_cell(access.region))
-                writers.write(access.region.begin, access.region.end(), node);
+                access.mode != AccessMode::read && !access.block.is_empty() && !is_condition_cell(access.block))
+                writers.write(access.block.begin, access.block.end(), node);
         first = last;
     }
     return flows;
