@@ -16,20 +16,20 @@
 namespace pages {
 namespace {
 
-constexpr int length = 1 << 16;
+constexpr int elements = 1 << 16;
 
 /// Two branches, and a child after both.
 cudag::Graph model(cudag::DeviceBuffer<float>& x, cudag::DeviceBuffer<float>& y, cudag::DeviceBuffer<float>& sum) {
-    const cudag::LaunchConfig config = cudag::grid_1d(length, 256);
+    const cudag::LaunchConfig config = cudag::grid_1d(elements, 256);
     cudag::GraphBuilder layer;
-    auto both = layer.kernel(config, add, length, x, y, sum).label("add");
-    layer.kernel(config, scale, length, 0.5f, sum).label("halve").after(both);
+    auto both = layer.kernel(config, add, elements, x, y, sum).label("add");
+    layer.kernel(config, scale, elements, 0.5f, sum).label("halve").after(both);
 
     cudag::GraphBuilder b;
     auto ones = b.memset(x, 1.0f).label("ones");
     auto twos = b.memset(y, 2.0f).label("twos");
-    auto left = b.kernel(config, scale, length, 3.0f, x).label("left").after(ones);
-    auto right = b.kernel(config, scale, length, 2.0f, y).label("right").after(twos);
+    auto left = b.kernel(config, scale, elements, 3.0f, x).label("left").after(ones);
+    auto right = b.kernel(config, scale, elements, 2.0f, y).label("right").after(twos);
     b.child(std::move(layer).build()).label("mean").after(left, right);
     return std::move(b).build();
 }
@@ -38,7 +38,7 @@ cudag::Graph model(cudag::DeviceBuffer<float>& x, cudag::DeviceBuffer<float>& y,
 
 void profile() {
     const cudag::Stream stream;
-    cudag::DeviceBuffer<float> x(length), y(length), sum(length);
+    cudag::DeviceBuffer<float> x(elements), y(elements), sum(elements);
     const cudag::Graph graph = model(x, y, sum);
     const std::string folder = std::filesystem::temp_directory_path();
     cudag::Exec exec = graph.instantiate();
