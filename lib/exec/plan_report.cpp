@@ -9,9 +9,9 @@
 #include "exec_state.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/names.hpp"
-#include "pictures/dot.hpp"
 #include "node/copy.hpp"
 #include "node/copy_pieces.hpp"
+#include "pictures/dot.hpp"
 #include "plan/join_costs.hpp"
 
 #include <fmt/format.h>

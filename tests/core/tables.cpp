@@ -227,6 +227,7 @@ TEST_CASE("owners that wait go with the nodes that brought them in, and those of
     const Renumbering next(3, std::vector<std::uint32_t>{2});
     CHECK(owners.count_gone(next) == 2);
     std::vector<std::shared_ptr<const void>> gone;
+    gone.reserve(2);
     owners.renumber(next, gone);
     CHECK(gone.size() == 2);
     CHECK(owners.objects().size() == 3);

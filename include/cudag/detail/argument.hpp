@@ -269,8 +269,7 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
     } else if constexpr (BufferBecomes<Argument, Parameter>) {
         return buffer_to<Parameter>(argument, site.position, effects);
     } else if constexpr (SpanBecomes<Argument, Parameter>) {
-        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Argument::element_type),
-              block_of(argument));
+        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Argument::element_type), block_of(argument));
         return argument.data();
     } else if constexpr (SharedBecomes<Argument, Parameter>) {
         if (!argument) return Parameter{};
