@@ -8,7 +8,7 @@
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
-#include "new_node.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>
@@ -71,7 +71,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
         cudaGraph_t native = nullptr;
         checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &native), "cudaGraphChildGraphNodeGetGraph");
         const auto inner = std::make_shared<GraphState>(native, source);
-        inner->give_up_native();
+        inner->set_owns_native(false);
         graph.reserve_nested(*inner);
         graph.attach(inner, GraphIdentity::index_unchecked(handle), Place::child);
         inner->replace_natives(natives_in(*inner, inner->native()));

@@ -3,10 +3,10 @@
 #include "cuda/kernel_function.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph/graph_state.hpp"
-#include "new_node.hpp"
 #include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/launch_check.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 

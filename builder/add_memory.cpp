@@ -2,9 +2,11 @@
 #include "add_memory.hpp"
 
 #include "add_node.hpp"
+#include "graph/allocations.hpp"
 #include "graph/check_edges.hpp"
+#include "graph/graph_identity.hpp"
 #include "graph/names.hpp"
-#include "new_node.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 

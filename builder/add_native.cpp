@@ -4,9 +4,9 @@
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
-#include "new_node.hpp"
 #include "node/node_params.hpp"
 #include "read/reader.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>

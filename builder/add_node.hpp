@@ -4,9 +4,9 @@
 #include "add_memory.hpp"
 #include "body_copies.hpp"
 #include "graph/graph_state.hpp"
-#include "new_node.hpp"
 #include "node/node_params.hpp"
 #include "node/problem.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/source_location.hpp>
 

@@ -2,6 +2,7 @@
 #include "body_copies.hpp"
 
 #include "cuda/failure.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
 
@@ -10,7 +11,7 @@
 namespace cudag::detail {
 
 void require_body_copy(const GraphState& graph, NodeKind kind, const NodeParams& params, const SourceLocation& where) {
-    if (!graph.tree().is_in_body()) return;
+    if (!tree_of(graph).is_in_body()) return;
     if (const char* reason = why_not_in_body(params); reason != nullptr)
         refuse(fmt::format("{} takes no such copy: {}", describe_place(graph), reason), new_node_subject(kind, where));
 }

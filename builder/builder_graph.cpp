@@ -2,7 +2,7 @@
 #include <cudag/detail/builder_graph.hpp>
 
 #include "cuda/failure.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/construction.hpp"
 
 #include <utility>
 
@@ -13,11 +13,11 @@ BuilderGraph::BuilderGraph(GraphState& graph, int device) : graph_(graph) {
     checked<GraphError>(cudaGetDevice(&current), "cudaGetDevice");
     if (current != device) checked<GraphError>(cudaSetDevice(device), "cudaSetDevice");
     previous_ = current;
-    graph.construction().device = device;
+    construction_of(graph).device = device;
 }
 
 void BuilderGraph::leave_device() noexcept {
-    if (std::exchange(graph_.construction().device, any_device) != previous_)
+    if (std::exchange(construction_of(graph_).device, any_device) != previous_)
         report_release(cudaSetDevice(previous_), "cudaSetDevice");
 }
 

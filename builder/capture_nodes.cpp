@@ -7,7 +7,12 @@
 #include "cuda/failure.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "graph/check_edges.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/conditions.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/native_graph.hpp"
 #include "read/reader.hpp"
 
 #include <cstddef>
@@ -28,8 +33,8 @@ using detail::GraphState;
 class Opening {
   public:
     explicit Opening(GraphState& graph) noexcept
-        : graph_(graph), region_(std::exchange(graph.construction().open_region, nullptr)) {}
-    ~Opening() { graph_.construction().open_region = region_; }
+        : graph_(graph), region_(std::exchange(construction_of(graph).open_region, nullptr)) {}
+    ~Opening() { construction_of(graph_).open_region = region_; }
     Opening(const Opening&) = delete;
     Opening& operator=(const Opening&) = delete;
 
@@ -41,7 +46,7 @@ class Opening {
 /// Whether CUDA reports `count` nodes in the graph.
 bool has_natives(const GraphState& graph, std::size_t count) noexcept {
     std::size_t found = 0;
-    const cudaError_t status = cudaGraphGetNodes(graph.native(), nullptr, &found);
+    const cudaError_t status = cudaGraphGetNodes(native_of(graph), nullptr, &found);
     detail::ignore(status);
     return status == cudaSuccess && found == count;
 }
@@ -55,16 +60,16 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     state.require_errors_read(call, "before these nodes, ");
     CaptureRecords& records = state.records();
     const std::shared_ptr<GraphState> graph = records.graph();
-    if (graph->construction().open_region == nullptr)
+    if (construction_of(*graph).open_region == nullptr)
         detail::refuse<CaptureError>("nodes are being added to this capture already: add them with that GraphBuilder",
                                      state.subject(call));
     const std::vector<cudaGraphNode_t> front = state.front();
     records.catch_up(front);
     settle_edges(*graph, "add");
-    const auto first = static_cast<std::uint32_t>(graph->records().nodes().size());
-    const std::size_t first_edge = graph->edges().size();
+    const auto first = static_cast<std::uint32_t>(records_of(*graph).nodes().size());
+    const std::size_t first_edge = edges_of(*graph).size();
     const std::size_t natives = records.natives();
-    const std::size_t conditions = graph->root().conditions().count();
+    const std::size_t conditions = conditions_of(root_of(*graph)).count();
     try {
         {
             const detail::RelaxedCapture relaxed; // for a repeat's count, and for kernels loaded now
@@ -73,7 +78,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
             function(builder);
         }
         state.require_active(call);
-        const std::size_t count = graph->records().nodes().size() - first;
+        const std::size_t count = records_of(*graph).nodes().size() - first;
         if (state.front() != front || state.node_count(call) != natives + count)
             detail::refuse<CaptureError>("work was enqueued into the capture while nodes were added to it: enqueue it "
                                          "before or after",
@@ -81,10 +86,10 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
         if (count != 0) state.continue_after(records.connect(first, first_edge, front), call);
     } catch (...) {
         if (has_natives(*graph, natives)) {
-            graph->root().conditions().abandon_from(conditions);
+            conditions_of(root_of(*graph)).abandon_from(conditions);
         } else { // CUDA removes no nodes now, and handles of them exist
             state.spoil(location);
-            graph->root().set_destroyed_by(state.location());
+            set_destroyed_by(root_of(*graph), state.location());
         }
         throw;
     }
@@ -107,14 +112,14 @@ Graph StreamCapture::build_written() {
     records.catch_up(front);
     records.name(state_->names());
     note_launches(*graph, state_->launches());
-    note_front(graph->edge_lists(), graph->records().natives(), front);
-    graph->construction().open_region = nullptr;
-    graph->construction().is_captured_into = false;
-    graph->construction().options.races = Races::allowed; // as in other captures: their graphs only report races
+    note_front(edge_lists_of(*graph), records_of(*graph).natives(), front);
+    construction_of(*graph).open_region = nullptr;
+    construction_of(*graph).is_captured_into = false;
+    construction_of(*graph).options.races = Races::allowed; // as in other captures: their graphs only report races
     GraphBuilder builder(graph);
     builder.is_view_ = false;
     Graph built = std::move(builder).build(state_->location());
-    graph->take_native();
+    take_native(*graph);
     return built;
 }
 

@@ -2,6 +2,9 @@
 #include <cudag/builder.hpp>
 #include <cudag/device_scalar.hpp>
 
+#include "graph/conditions.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_tree.hpp"
 #include "new_conditional.hpp"
 
 namespace cudag {
@@ -28,7 +31,7 @@ Node GraphBuilder::add_repeat(unsigned times, const detail::GraphBody& body, con
     const std::shared_ptr<detail::GraphState> owner = state_; // the body may move this builder, or destroy it
     const detail::BuilderGraph current = state();
     const DeviceScalar<unsigned> turns(0U, location);
-    detail::Conditions& conditions = owner->root().conditions();
+    detail::Conditions& conditions = conditions_of(root_of(*owner));
     const std::size_t conditions_before = conditions.count();
     const Condition more = detail::make_condition(current, times == 0 ? 0U : 1U, location);
     auto counted = [&](GraphBuilder& inside) {
@@ -41,7 +44,7 @@ Node GraphBuilder::add_repeat(unsigned times, const detail::GraphBody& body, con
     try {
         return add_conditional(detail::ConditionalKind::while_, more, bodies, 1, location);
     } catch (...) {
-        if (!owner->construction().destroyed_by) conditions.abandon_from(conditions_before);
+        if (!construction_of(*owner).destroyed_by) conditions.abandon_from(conditions_before);
         throw;
     }
 }

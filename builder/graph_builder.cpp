@@ -10,10 +10,10 @@
 #include "lists/spare_block.hpp"
 #include "loops.hpp"
 #include "new_conditional.hpp"
-#include "new_node.hpp"
 #include "order/inferred_edges.hpp"
 #include "order/memory_check.hpp"
 #include "order/races.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>

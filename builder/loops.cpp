@@ -6,8 +6,14 @@
 #include "cuda/version.hpp"
 #include "edges/edge_groups.hpp"
 #include "graph/condition_arguments.hpp"
+#include "graph/conditions.hpp"
 #include "graph/find.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
+#include "graph/node_record.hpp"
 #include "node/kernel_attributes.hpp"
 #include "own_kernel_nodes.hpp"
 
@@ -36,7 +42,7 @@ struct Loop {
 class Loops {
   public:
     explicit Loops(const GraphState& root) : root_(root) {
-        for (const ConditionRecord& condition : root.conditions().all())
+        for (const ConditionRecord& condition : conditions_of(root).all())
             if (condition.user != nullptr && !condition.abandoned && is_loop(*condition.user, condition.node))
                 loops_.emplace(condition.handle, Loop{condition});
         if (!loops_.empty()) visit(root_);
@@ -45,24 +51,24 @@ class Loops {
     [[nodiscard]] const std::vector<Node>& setters() const noexcept { return setters_; }
 
     void require_ends() const {
-        for (const ConditionRecord& condition : root_.conditions().all()) // in the order of their creation
+        for (const ConditionRecord& condition : conditions_of(root_).all()) // in the order of their creation
             if (const auto loop = loops_.find(condition.handle); loop != loops_.end() && is_endless(loop->second))
                 refuse_loop(condition);
     }
 
   private:
     static bool is_loop(const GraphState& graph, std::uint32_t index) {
-        const auto* conditional = std::get_if<const ConditionalParams*>(&graph.records().nodes()[index].params);
+        const auto* conditional = std::get_if<const ConditionalParams*>(&records_of(graph).nodes()[index].params);
         return conditional != nullptr && (*conditional)->kind == ConditionalKind::while_;
     }
 
     void visit(const GraphState& graph) {
-        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-            const NodeRecord& node = graph.records().nodes()[i];
-            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(i))) {
-                if (look_at(**kernel)) setters_.push_back(graph.identity().handle(i));
+        for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+            const NodeRecord& node = records_of(graph).nodes()[i];
+            if (const auto* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(i))) {
+                if (look_at(**kernel)) setters_.push_back(identity_of(graph).handle(i));
             }
-            const auto inside = graph.nested_in(i);
+            const auto inside = nested_in(graph, i);
             if (inside.empty()) continue;
             const auto* conditional = std::get_if<const ConditionalParams*>(&node.params);
             const auto loop = conditional == nullptr ? loops_.end() : loops_.find((*conditional)->condition);
@@ -122,14 +128,14 @@ class Loops {
     static bool is_endless(const Loop& loop) {
         if (loop.can_end || (loop.condition.initial == 0U && !loop.is_set_outside)) return false;
         const GraphState& graph = *loop.condition.user;
-        for (const auto& body : graph.nested_in(loop.condition.node))
+        for (const auto& body : nested_in(graph, loop.condition.node))
             if (find_node(*body, is_unknown)) return false;
         return true;
     }
 
     /// Whether the arguments of a kernel are unknown.
     static bool is_unknown(const GraphState& graph, std::uint32_t index) {
-        const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(index));
+        const auto* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(index));
         return kernel != nullptr && !is_own_kernel(**kernel) &&
                (((*kernel)->symbol == nullptr && (*kernel)->signature->count == 0) || is_device_updatable(**kernel));
     }
@@ -148,10 +154,10 @@ class Loops {
 
 /// Finds, for each node, whether other nodes than empty ones depend on it.
 std::vector<bool> followed_nodes(const GraphState& graph) {
-    const auto& edges = graph.edges();
-    const EdgeGroups incoming(graph.records().nodes().size(), edges, &EdgeRecord::to);
-    const auto is_empty = [&](std::uint32_t node) { return graph.records().nodes()[node].kind == NodeKind::empty; };
-    std::vector<bool> followed(graph.records().nodes().size());
+    const auto& edges = edges_of(graph);
+    const EdgeGroups incoming(records_of(graph).nodes().size(), edges, &EdgeRecord::to);
+    const auto is_empty = [&](std::uint32_t node) { return records_of(graph).nodes()[node].kind == NodeKind::empty; };
+    std::vector<bool> followed(records_of(graph).nodes().size());
     std::vector<std::uint32_t> waiting; // empty nodes with unmarked predecessors
     const auto follow = [&](std::uint32_t node) {
         if (!followed[node] && is_empty(node)) waiting.push_back(node);
@@ -171,28 +177,28 @@ std::vector<bool> followed_nodes(const GraphState& graph) {
 } // namespace
 
 void check_loops(const GraphState& graph) {
-    if (graph.conditions().all().empty()) return;
+    if (conditions_of(graph).all().empty()) return;
     Loops(graph).require_ends();
 }
 
 void end_turns(GraphState& root) {
-    if (root.conditions().count() < 2) return;
+    if (conditions_of(root).count() < 2) return;
     const Loops loops(root);
     if (loops.setters().empty() || cuda_version() < since::kernels_from_images) return;
     std::unordered_map<const GraphState*, std::vector<bool>> followed; // without the nodes added here
     for (const Node& setter : loops.setters()) {
         GraphState& body = GraphIdentity::of(setter);
         const std::uint32_t index = GraphIdentity::index_unchecked(setter);
-        if (body.tree().place() != Place::body) continue;
+        if (tree_of(body).place() != Place::body) continue;
         const auto [known, is_new] = followed.try_emplace(&body);
         if (is_new) known->second = followed_nodes(body);
         if (known->second[index]) continue;
-        const DeviceGuard device(body.tree().device());
-        Edges& edges = body.edge_lists().logical();
+        const DeviceGuard device(tree_of(body).device());
+        Edges& edges = edge_lists_of(body).logical();
         edges.reserve(1);
-        const SourceLocation where = body.records().record(index).location; // a copy: the list is about to grow
+        const SourceLocation where = records_of(body).record(index).location; // a copy: the list is about to grow
         add_nothing(body, "end of a turn", where);
-        edges.add_settled(index, static_cast<std::uint32_t>(body.records().nodes().size()) - 1);
+        edges.add_settled(index, static_cast<std::uint32_t>(records_of(body).nodes().size()) - 1);
     }
 }
 

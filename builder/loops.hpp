@@ -1,9 +1,9 @@
 // The loops of a graph: their ends, and the last kernels of their turns.
 #pragma once
 
-#include "graph/graph_state.hpp"
-
 namespace cudag::detail {
+
+class GraphState;
 
 /// Throws GraphError for a `while_` that never ends once it has begun: no kernel in its body takes its condition as an
 /// argument, alone or in an object. Kernels with unknown arguments, and device-updatable ones, count as if they took

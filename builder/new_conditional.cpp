@@ -6,8 +6,8 @@
 #include "cuda/version.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
-#include "new_node.hpp"
 #include "own_kernel_nodes.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/format.hpp>
 

@@ -1,15 +1,19 @@
 // A conditional node under construction: it stays if all its bodies end well.
 #pragma once
 
-#include "graph/graph_state.hpp"
-
 #include <cudag/condition.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace cudag::detail {
+
+class GraphState;
 
 class NewConditional {
   public:

@@ -1,6 +1,10 @@
 // Names and places of nodes about to be added.
 #include "new_node.hpp"
 
+#include "graph/construction.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 #include "node/rules.hpp"
 
@@ -22,42 +26,42 @@ void refuse_destroyed(const SourceLocation& by) {
 }
 
 void require_open(const GraphState& graph, Subject subject) {
-    require_not_destroyed(graph);
-    if (graph.identity().is_orphan())
+    if (const auto& by = construction_of(graph).destroyed_by; by) refuse_destroyed(*by);
+    if (identity_of(graph).is_orphan())
         refuse("this builder wrote a body that has thrown, or whose graph no longer exists; it takes no more nodes",
                std::move(subject));
-    if (const GraphState* body = graph.construction().open_body; body != nullptr)
+    if (const GraphState* body = construction_of(graph).open_body; body != nullptr)
         refuse(fmt::format("it is added inside {} with the builder outside of it; use the body's builder",
                            describe_place(*body)),
                std::move(subject));
-    if (const SourceLocation* region = graph.construction().open_region; region != nullptr)
+    if (const SourceLocation* region = construction_of(graph).open_region; region != nullptr)
         refuse(
             fmt::format("it is added while a stream is captured into the graph at {}; enqueue it into that stream, or "
                         "add it before or after the capture",
                         *region),
             std::move(subject));
-    if (graph.construction().is_built && graph.tree().place() == Place::body)
+    if (construction_of(graph).is_built && tree_of(graph).place() == Place::body)
         refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
-    if (graph.construction().is_built)
-        refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", graph.construction().made_at),
+    if (construction_of(graph).is_built)
+        refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", construction_of(graph).made_at),
                std::move(subject));
-    if (graph.tree().place() != Place::body) return;
+    if (tree_of(graph).place() != Place::body) return;
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
-    if (device != graph.tree().device())
+    if (device != tree_of(graph).device())
         refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
-                           describe_place(graph), graph.tree().device()),
+                           describe_place(graph), tree_of(graph).device()),
                std::move(subject));
 }
 
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
     Subject subject = new_node_subject(kind, where);
     require_open(graph, subject);
-    if (graph.tree().place() != Place::body) return;
+    if (tree_of(graph).place() != Place::body) return;
     if (rules_of(kind).allowed_in_body) return;
-    subject.labels.emplace_back(graph.tree().parent()->records().nodes()[graph.tree().parent_node()].label);
+    subject.labels.emplace_back(records_of(*tree_of(graph).parent()).nodes()[tree_of(graph).parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,
-                       describe_node(*graph.tree().parent(), graph.tree().parent_node())),
+                       describe_node(*tree_of(graph).parent(), tree_of(graph).parent_node())),
            std::move(subject));
 }
 

@@ -9,6 +9,7 @@
 #include "cuda/handles.hpp"
 #include "cuda/stream_status.hpp"
 #include "graph/clone_natives.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "lists/none.hpp"
 #include "new_node.hpp"

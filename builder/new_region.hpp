@@ -2,7 +2,6 @@
 #pragma once
 
 #include "capture/capture_state.hpp"
-#include "graph/graph_state.hpp"
 #include "graph/region_nodes.hpp"
 
 #include <cudag/captured_node.hpp>
@@ -18,6 +17,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// A region under capture. CUDA destroys a graph with all its nodes if a capture into it ends badly, so the capture is
 /// checked before its end, and the former graph is saved as a clone, which replaces a destroyed graph.

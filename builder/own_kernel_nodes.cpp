@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
+#include "graph/graph_state.hpp"
 #include "new_node.hpp"
 
 #include <cstring>

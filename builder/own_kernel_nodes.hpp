@@ -1,11 +1,18 @@
 // Kernel nodes of cudag's own.
 #pragma once
 
-#include "graph/graph_state.hpp"
+#include "node/kernel.hpp"
+
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
 
 #include <string_view>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Adds a kernel node that sets `condition` to `value`, in a body about to end. The first call in a process loads the
 /// kernel, in some 60 ms. Throws GraphError and adds nothing if CUDA refuses the node or is older than 12.8.

@@ -5,8 +5,8 @@
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "graph/region_nodes.hpp"
-#include "new_node.hpp"
 #include "node/kernel_attributes.hpp"
+#include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>

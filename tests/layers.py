@@ -32,6 +32,10 @@ MAY_INCLUDE = {
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
                 "handles", "read", "exec", "capture"],
 }
+# The sources of these folders know graphs by their parts, each declared in a header of lib/graph; the listed ones make
+# graphs or nodes, or change several parts together.
+BY_PARTS = ["order", "compare", "handles", "read", "capture"]
+KNOWS_WHOLE_GRAPHS = ["lib/order/inferred_edges.cpp", "lib/handles/graph.cpp", "lib/read/reader.cpp"]
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [
     (r"\bCUDART_CPU\b", ["include/cudag/detail/runtime.hpp"], "one header knows the runtime"),
@@ -59,6 +63,31 @@ def wrong_includes(path, home):
             yield f"{path.relative_to(ROOT)}: {name} is not there"
         elif target != folder and target not in MAY_INCLUDE[folder]:
             yield f"{path.relative_to(ROOT)}: {folder} must not include from {target}: {name}"
+
+
+def includes_of(path, home):
+    for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
+        for target in (path.parent / name, home / name):
+            if target.is_file():
+                yield target.resolve()
+                break
+
+
+def wrong_wholes(home):
+    """Finds sources by parts that see all of GraphState, also through other headers."""
+    whole = (home / "graph/graph_state.hpp").resolve()
+    for path in sorted(home.rglob("*.cpp")):
+        name = str(path.relative_to(ROOT))
+        if path.parent.name not in BY_PARTS or name in KNOWS_WHOLE_GRAPHS:
+            continue
+        seen, waiting = set(), [path.resolve()]
+        while waiting:
+            for target in includes_of(waiting.pop(), home):
+                if target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        if whole in seen:
+            yield f"{name}: sees graph/graph_state.hpp: it should take the parts of a graph that it uses"
 
 
 def wrong_names(path):
@@ -103,7 +132,7 @@ def wrong_state():
 
 
 def main():
-    problems = list(wrong_state())
+    problems = list(wrong_state()) + list(wrong_wholes(ROOT / "lib"))
     for top in ("lib", "builder", "include"):
         for path in sorted((ROOT / top).rglob("*.?pp")):
             problems += wrong_names(path)

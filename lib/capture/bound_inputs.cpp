@@ -3,6 +3,9 @@
 
 #include "cuda/driver.hpp"
 #include "graph/for_each_graph.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/node_record.hpp"
 #include "handles/buffer_uses.hpp"
 
 #include <cudag/error.hpp>
@@ -19,7 +22,7 @@ namespace {
 /// Appends the memory allocated by nodes of the graph, and of those inside.
 void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
     for_each_graph(graph, [&](const GraphState& each) {
-        for (const NodeRecord& node : each.records().nodes())
+        for (const NodeRecord& node : records_of(each).nodes())
             if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
                 memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
     });

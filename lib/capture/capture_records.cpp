@@ -4,6 +4,9 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "graph/check_edges.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/native_graph.hpp"
 #include "read/edge_reader.hpp"
 #include "read/reader.hpp"
 
@@ -13,15 +16,16 @@ namespace cudag::detail {
 
 CaptureRecords::CaptureRecords(std::shared_ptr<GraphState> graph, std::uint32_t natives, const SourceLocation& begun_at)
     : graph_(std::move(graph)), begun_at_(begun_at),
-      first_(static_cast<std::uint32_t>(graph_->records().nodes().size())), first_native_(natives), natives_(natives) {}
+      first_(static_cast<std::uint32_t>(records_of(*graph_).nodes().size())), first_native_(natives),
+      natives_(natives) {}
 
 void CaptureRecords::catch_up(std::span<const cudaGraphNode_t> front) {
     std::size_t count = 0;
-    checked<GraphError>(cudaGraphGetNodes(graph_->native(), nullptr, &count), "cudaGraphGetNodes");
+    checked<GraphError>(cudaGraphGetNodes(native_of(*graph_), nullptr, &count), "cudaGraphGetNodes");
     if (count == natives_) return;
     std::vector<cudaGraphNode_t> nodes;
     if (front.size() == 1) nodes = EdgeReader::line_to(*graph_, front.front(), count - natives_);
-    if (nodes.empty()) nodes = nodes_from(graph_->native(), natives_);
+    if (nodes.empty()) nodes = nodes_from(native_of(*graph_), natives_);
     static_cast<void>(describe_region(*graph_, std::move(nodes), begun_at_));
     natives_ = static_cast<std::uint32_t>(count);
 }
@@ -29,8 +33,8 @@ void CaptureRecords::catch_up(std::span<const cudaGraphNode_t> front) {
 std::vector<cudaGraphNode_t> CaptureRecords::connect(std::uint32_t first, std::size_t first_edge,
                                                      std::span<const cudaGraphNode_t> front) {
     has_written_ = true;
-    GraphEdges& edges = graph_->edge_lists();
-    const auto count = static_cast<std::uint32_t>(graph_->records().nodes().size()) - first;
+    GraphEdges& edges = edge_lists_of(*graph_);
+    const auto count = static_cast<std::uint32_t>(records_of(*graph_).nodes().size()) - first;
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
     for (std::size_t i = first_edge; i < edges.logical().size(); ++i) {
@@ -41,13 +45,13 @@ std::vector<cudaGraphNode_t> CaptureRecords::connect(std::uint32_t first, std::s
     }
     std::vector<cudaGraphNode_t> tails;
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (!has_after[i]) tails.push_back(graph_->records().natives()[first + i]);
+        if (!has_after[i]) tails.push_back(records_of(*graph_).natives()[first + i]);
         if (has_before[i]) continue;
         for (const cudaGraphNode_t node : front)
-            edges.logical().add({graph_->records().find_native(node), first + i, EdgeKind::full});
+            edges.logical().add({records_of(*graph_).find_native(node), first + i, EdgeKind::full});
     }
     settle_edges(*graph_, "add");
-    edges.write_from(first_edge, graph_->native(), graph_->records().natives());
+    edges.write_from(first_edge, native_of(*graph_), records_of(*graph_).natives());
     natives_ += count;
     return tails;
 }

@@ -1,7 +1,6 @@
 // Records of a capture under way: they permit writing other nodes in between.
 #pragma once
 
-#include "graph/graph_state.hpp"
 #include "read/capture_names.hpp"
 
 #include <cudag/source_location.hpp>
@@ -14,6 +13,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// The nodes of a captured graph so far. CUDA counts them in order of addition, by anyone, and removes none before the
 /// capture has ended.

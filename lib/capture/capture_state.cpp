@@ -4,7 +4,8 @@
 #include "cuda/compat.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/construction.hpp"
+#include "graph/native_graph.hpp"
 #include "unjoined_work.hpp"
 
 #include <cudag/capture_pool.hpp>
@@ -96,7 +97,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCapture", subject(call));
     } else {
         const cudaError_t status =
-            cudaStreamBeginCaptureToGraph(stream, into_->native(), nullptr, nullptr, 0, native_mode);
+            cudaStreamBeginCaptureToGraph(stream, native_of(*into_), nullptr, nullptr, 0, native_mode);
         if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCaptureToGraph", subject(call));
     }
     ended_.reset();
@@ -391,10 +392,10 @@ CaptureRecords& CaptureState::records() {
     if (records_) return *records_;
     std::shared_ptr<GraphState> graph = into_;
     if (graph == nullptr) {
-        graph = std::make_shared<GraphState>(graph_);
-        graph->give_up_native();
-        graph->construction().open_region = &location_;
-        graph->construction().is_captured_into = true;
+        graph = make_graph(graph_);
+        give_up_native(*graph);
+        construction_of(*graph).open_region = &location_;
+        construction_of(*graph).is_captured_into = true;
     }
     records_.emplace(std::move(graph), natives_before_, location_);
     return *records_;
@@ -415,7 +416,7 @@ void CaptureState::require_unspoiled(const CaptureCall& call) const {
 
 void CaptureState::lose_own_graph() noexcept {
     if (!records_ || is_into_another()) return;
-    records_->graph()->set_destroyed_by(location_);
+    set_destroyed_by(*records_->graph(), location_);
     records_.reset();
 }
 

@@ -2,6 +2,9 @@
 #include "condition_pairs.hpp"
 
 #include "diff.hpp"
+#include "graph/conditions.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 
 #include <fmt/format.h>
@@ -11,13 +14,13 @@
 namespace cudag::detail {
 
 ConditionPairs::ConditionPairs(const GraphState& before, const GraphState& after, bool for_update)
-    : before_(&before.root()), after_(&after.root()), for_update_(for_update) {
-    if (before_->conditions().all().empty() || after_->conditions().all().empty()) return;
+    : before_(&root_of(before)), after_(&root_of(after)), for_update_(for_update) {
+    if (conditions_of(*before_).all().empty() || conditions_of(*after_).all().empty()) return;
     for_each_graph_pair(before, after, [this](const GraphState& a, const GraphState& b) {
-        const std::size_t common = std::min(a.records().nodes().size(), b.records().nodes().size());
+        const std::size_t common = std::min(records_of(a).nodes().size(), records_of(b).nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
-            const auto* ours = std::get_if<const ConditionalParams*>(&a.records().nodes()[i].params);
-            const auto* theirs = std::get_if<const ConditionalParams*>(&b.records().nodes()[i].params);
+            const auto* ours = std::get_if<const ConditionalParams*>(&records_of(a).nodes()[i].params);
+            const auto* theirs = std::get_if<const ConditionalParams*>(&records_of(b).nodes()[i].params);
             if (ours != nullptr && theirs != nullptr) pairs_.emplace((*ours)->condition, (*theirs)->condition);
         }
     });
@@ -29,13 +32,13 @@ bool ConditionPairs::same(cudaGraphConditionalHandle before, cudaGraphConditiona
 }
 
 std::string ConditionPairs::name(const GraphState* root, cudaGraphConditionalHandle handle) {
-    const ConditionRecord* record = root->conditions().find(handle);
+    const ConditionRecord* record = conditions_of(*root).find(handle);
     if (record == nullptr || record->user == nullptr) return name(handle);
     return "condition of " + describe_node(*record->user, record->node);
 }
 
 std::string ConditionPairs::initial(const GraphState* root, cudaGraphConditionalHandle handle) {
-    const ConditionRecord* record = root->conditions().find(handle);
+    const ConditionRecord* record = conditions_of(*root).find(handle);
     return record == nullptr || !record->initial ? "none" : fmt::format("{}", *record->initial);
 }
 

@@ -1,7 +1,6 @@
 // Pairs of corresponding conditions in two graphs.
 #pragma once
 
-#include "graph/graph_state.hpp"
 #include "node/differences.hpp"
 
 #include <cuda_runtime_api.h>
@@ -10,6 +9,8 @@
 #include <unordered_map>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// The corresponding conditions of two graphs. CUDA's handles of conditions are numbers, counted in the order of their
 /// creation in a graph. Equal graphs may have different ones: conditions correspond if corresponding nodes test them.

@@ -2,7 +2,10 @@
 #include "diff.hpp"
 
 #include "condition_pairs.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
 #include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/names.hpp"
 #include "node/node_params.hpp"
 
@@ -28,8 +31,8 @@ std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
 
 /// Names a node by its old label, and by its new one if that differs.
 std::string names(const GraphState& before, const GraphState& after, std::uint32_t index) {
-    const std::string_view old_label = before.records().nodes()[index].label;
-    const std::string_view new_label = after.records().nodes()[index].label;
+    const std::string_view old_label = records_of(before).nodes()[index].label;
+    const std::string_view new_label = records_of(after).nodes()[index].label;
     std::string name = describe_node(before, index);
     if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
     return name;
@@ -42,26 +45,26 @@ class StructureDiff {
         : before_(before), after_(after), found_(found) {}
 
     void nodes() {
-        const std::size_t common = std::min(before_.records().nodes().size(), after_.records().nodes().size());
+        const std::size_t common = std::min(records_of(before_).nodes().size(), records_of(after_).nodes().size());
         for (std::uint32_t i = 0; i < common; ++i)
-            if (before_.records().nodes()[i].kind != after_.records().nodes()[i].kind)
-                found_.push_back({DifferenceKind::node_kind, before_.identity().handle(i), after_.identity().handle(i),
-                                  names(before_, after_, i), "kind",
-                                  std::string(to_string(before_.records().nodes()[i].kind)),
-                                  std::string(to_string(after_.records().nodes()[i].kind)), true});
-        for (auto i = static_cast<std::uint32_t>(common); i < before_.records().nodes().size(); ++i)
+            if (records_of(before_).nodes()[i].kind != records_of(after_).nodes()[i].kind)
+                found_.push_back({DifferenceKind::node_kind, identity_of(before_).handle(i),
+                                  identity_of(after_).handle(i), names(before_, after_, i), "kind",
+                                  std::string(to_string(records_of(before_).nodes()[i].kind)),
+                                  std::string(to_string(records_of(after_).nodes()[i].kind)), true});
+        for (auto i = static_cast<std::uint32_t>(common); i < records_of(before_).nodes().size(); ++i)
             found_.push_back({DifferenceKind::node,
-                              before_.identity().handle(i),
+                              identity_of(before_).handle(i),
                               {},
                               describe_node(before_, i),
                               "node",
                               "there",
                               "missing",
                               true});
-        for (auto i = static_cast<std::uint32_t>(common); i < after_.records().nodes().size(); ++i)
+        for (auto i = static_cast<std::uint32_t>(common); i < records_of(after_).nodes().size(); ++i)
             found_.push_back({DifferenceKind::node,
                               {},
-                              after_.identity().handle(i),
+                              identity_of(after_).handle(i),
                               describe_node(after_, i),
                               "node",
                               "missing",
@@ -70,28 +73,29 @@ class StructureDiff {
     }
 
     void edges() {
-        if (std::equal(before_.edges().begin(), before_.edges().end(), after_.edges().begin(), after_.edges().end()))
+        if (std::equal(edges_of(before_).begin(), edges_of(before_).end(), edges_of(after_).begin(),
+                       edges_of(after_).end()))
             return;
-        const auto from = sorted(before_.edges());
-        const auto to = sorted(after_.edges());
+        const auto from = sorted(edges_of(before_));
+        const auto to = sorted(edges_of(after_));
         std::vector<EdgeRecord> lost;
         std::vector<EdgeRecord> added;
         std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(lost), edge_precedes);
         std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(added), edge_precedes);
         for (const EdgeRecord& edge : lost)
-            found_.push_back({DifferenceKind::edge, before_.identity().handle(edge.to), in_after(edge.to),
+            found_.push_back({DifferenceKind::edge, identity_of(before_).handle(edge.to), in_after(edge.to),
                               describe_node(before_, edge.to), edge_name(before_, edge), "there", "missing", true});
         for (const EdgeRecord& edge : added)
-            found_.push_back({DifferenceKind::edge, in_before(edge.to), after_.identity().handle(edge.to),
+            found_.push_back({DifferenceKind::edge, in_before(edge.to), identity_of(after_).handle(edge.to),
                               describe_node(after_, edge.to), edge_name(after_, edge), "missing", "there", true});
     }
 
   private:
     [[nodiscard]] Node in_before(std::uint32_t index) const {
-        return index < before_.records().nodes().size() ? before_.identity().handle(index) : Node();
+        return index < records_of(before_).nodes().size() ? identity_of(before_).handle(index) : Node();
     }
     [[nodiscard]] Node in_after(std::uint32_t index) const {
-        return index < after_.records().nodes().size() ? after_.identity().handle(index) : Node();
+        return index < records_of(after_).nodes().size() ? identity_of(after_).handle(index) : Node();
     }
     static std::string edge_name(const GraphState& graph, const EdgeRecord& edge) {
         const std::string kind = edge.kind == EdgeKind::full ? "" : fmt::format("{} ", to_string(edge.kind));
@@ -120,12 +124,12 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
     std::vector<Difference> found;
     const ConditionPairs conditions(before, after, for_update);
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
-        const std::size_t common = std::min(a.records().nodes().size(), b.records().nodes().size());
+        const std::size_t common = std::min(records_of(a).nodes().size(), records_of(b).nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = in_force.params({&a, i});
-            if (same_params(old_params, b.records().params(i), conditions)) continue;
-            for (FieldDifference& field : diff_params(old_params, b.records().params(i), conditions))
-                found.push_back({field.kind, a.identity().handle(i), b.identity().handle(i), names(a, b, i),
+            if (same_params(old_params, records_of(b).params(i), conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, records_of(b).params(i), conditions))
+                found.push_back({field.kind, identity_of(a).handle(i), identity_of(b).handle(i), names(a, b, i),
                                  std::move(field.field), std::move(field.before), std::move(field.after),
                                  field.needs_instantiate()});
         }

@@ -1,6 +1,7 @@
 // Comparison of two graphs: their structure, and the parameters of their nodes.
 #pragma once
 
+#include "graph/graph_tree.hpp"
 #include "graph/in_force.hpp"
 
 #include <cudag/diff.hpp>
@@ -10,14 +11,16 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Calls `visit(before, after)` for each pair of graphs at the same place in two trees: the roots, then the graphs of
 /// the same number inside nodes of the same number.
 template <class Visit>
 void for_each_graph_pair(const GraphState& before, const GraphState& after, const Visit& visit) {
     visit(before, after);
-    for (const auto& inner : before.nested())
-        if (const auto* other = find_nested(after, inner->tree().parent_node(), inner->tree().number());
-            other != nullptr && (*other)->tree().place() == inner->tree().place())
+    for (const auto& inner : nested_of(before))
+        if (const auto* other = find_nested(after, tree_of(*inner).parent_node(), tree_of(*inner).number());
+            other != nullptr && tree_of(**other).place() == tree_of(*inner).place())
             for_each_graph_pair(*inner, **other, visit);
 }
 

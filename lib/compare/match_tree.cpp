@@ -1,6 +1,10 @@
 // A graph tree as one flat graph, for matching with another tree.
 #include "match_tree.hpp"
 
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/node_record.hpp"
 #include "lists/hash.hpp"
 #include "node/field_hash.hpp"
 
@@ -14,8 +18,8 @@ MatchTree::MatchTree(const GraphState& root, const InForce& in_force, LabelNumbe
 
 void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
     const auto first = static_cast<std::uint32_t>(places_.size());
-    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-        const NodeRecord& record = graph.records().nodes()[i];
+    for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+        const NodeRecord& record = records_of(graph).nodes()[i];
         const NodeParams& params = in_force_.params({&graph, i});
         auto key = static_cast<std::uint64_t>(record.kind); // no address is that small
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
@@ -26,13 +30,13 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
         places_.push_back({&graph, i});
         graph_.nodes.push_back({key, 0, labels.of(record.label), preference.value(), likeness.value()});
     }
-    for (const EdgeRecord& edge : graph.edges())
+    for (const EdgeRecord& edge : edges_of(graph))
         graph_.edges.push_back({first + edge.from, first + edge.to, static_cast<std::uint32_t>(edge.kind)});
-    for (const auto& inner : graph.nested()) {
+    for (const auto& inner : nested_of(graph)) {
         const auto first_inside = static_cast<std::uint32_t>(places_.size());
-        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < records_of(*inner).nodes().size(); ++i)
             graph_.edges.push_back(
-                {first + inner->tree().parent_node(), first_inside + i, inside + inner->tree().number()});
+                {first + tree_of(*inner).parent_node(), first_inside + i, inside + tree_of(*inner).number()});
         add(*inner, labels);
     }
 }

@@ -1,7 +1,12 @@
 // Hash of a graph's structure: of all that a whole update cannot change.
 #include "structure.hpp"
 
-#include "graph/graph_state.hpp"
+#include "graph/changes.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_memos.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "lists/assertion.hpp"
 #include "lists/hash.hpp"
 #include "node/field_hash.hpp"
@@ -13,16 +18,16 @@ namespace cudag::detail {
 namespace {
 
 void add_graph(const GraphState& graph, Hash& hash) {
-    const std::size_t nodes = graph.records().nodes().size();
+    const std::size_t nodes = records_of(graph).nodes().size();
     hash.add(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i) {
-        hash.add(static_cast<std::uint64_t>(graph.records().nodes()[i].kind));
-        add_fields<HashedFields::structure>(hash, graph.records().params(i));
+        hash.add(static_cast<std::uint64_t>(records_of(graph).nodes()[i].kind));
+        add_fields<HashedFields::structure>(hash, records_of(graph).params(i));
     }
-    hash.add(graph.edges().size());
-    for (const EdgeRecord& edge : graph.edges())
+    hash.add(edges_of(graph).size());
+    for (const EdgeRecord& edge : edges_of(graph))
         hash.add(std::uint64_t{edge.from} << 34U | std::uint64_t{edge.to} << 2U | static_cast<unsigned>(edge.kind));
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         add_graph(*inner, hash);
 }
 
@@ -30,8 +35,8 @@ void add_graph(const GraphState& graph, Hash& hash) {
 
 std::uint64_t structure_of(const GraphState& graph) {
     CUDAG_ASSERT(graph.is_locked());
-    auto& known = graph.memos().of<KnownStructure>();
-    const std::uint64_t version = graph.changes().version(); // it counts changes of attributes, too
+    auto& known = memos_of(graph).of<KnownStructure>();
+    const std::uint64_t version = changes_of(graph).version(); // it counts changes of attributes, too
     if (known.version == version) return known.number;
     Hash hash;
     add_graph(graph, hash);

@@ -2,6 +2,7 @@
 #include "unpaired.hpp"
 
 #include "cuda/kernel_name.hpp"
+#include "graph/graph_identity.hpp"
 #include "graph/names.hpp"
 #include "lists/none.hpp"
 
@@ -131,7 +132,7 @@ class Unpaired {
         return fmt::format("{}edge from {}", kind == EdgeKind::full ? "" : fmt::format("{} ", to_string(kind)), from);
     }
     static Node handle(const MatchTree& tree, std::uint32_t node) {
-        return node == none ? Node() : tree.place(node).graph->identity().handle(tree.place(node).index);
+        return node == none ? Node() : identity_of(*tree.place(node).graph).handle(tree.place(node).index);
     }
 
     void tell(const Pair& pair, DifferenceKind kind, std::string field, std::string before, std::string after) {

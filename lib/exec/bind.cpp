@@ -8,7 +8,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "exec_declarations.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "graph/names.hpp"
 #include "update_rules.hpp"
 

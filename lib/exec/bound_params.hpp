@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bind_plan.hpp"
+#include "graph/graph_records.hpp"
 #include "handles/address_index.hpp"
 #include "handles/buffer_uses.hpp"
 
@@ -118,7 +119,7 @@ class BoundParams {
     }
     /// Forgets all that was found before the last declaration.
     void forget_others(const GraphState& graph) noexcept {
-        if (const std::uint64_t version = graph.records().declared_version(); version != version_) {
+        if (const std::uint64_t version = records_of(graph).declared_version(); version != version_) {
             forget();
             version_ = version;
         }

@@ -1,7 +1,7 @@
 // Changes of several nodes of an exec, one after the other, all or none.
 #pragma once
 
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "node/node_params.hpp"
 #include "order/race_check.hpp"
 

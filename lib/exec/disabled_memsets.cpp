@@ -3,6 +3,7 @@
 
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
+#include "graph/graph_tree.hpp"
 #include "node/disabled_memset.hpp"
 
 namespace cudag::detail {
@@ -55,7 +56,7 @@ void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, con
 
 void DisabledMemsets::park_inside(const ExecState& exec, const GraphState& graph) noexcept {
     for (const NodePlace& node : nodes_)
-        for (const GraphState* place = node.graph; place != nullptr; place = place->tree().parent())
+        for (const GraphState* place = node.graph; place != nullptr; place = tree_of(*place).parent())
             if (place == &graph) park_again(exec.native(), node.native(), exec.params(node));
 }
 

@@ -3,7 +3,7 @@
 #include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "handles/text.hpp"
 #include "node/rules.hpp"
 

@@ -8,6 +8,7 @@
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
+#include "graph/graph_state.hpp"
 #include "lists/lru.hpp"
 #include "owners/reclaim.hpp"
 #include "sampled_time.hpp"

@@ -1,7 +1,7 @@
 // Effective declared accesses of the nodes of an exec.
 #pragma once
 
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 
 #include <cstdint>
 #include <span>

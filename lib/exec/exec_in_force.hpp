@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec_declarations.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "graph/in_force.hpp"
 
 #include <cstdint>

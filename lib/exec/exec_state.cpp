@@ -12,6 +12,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "exec_nodes.hpp"
 #include "graph/names.hpp"
 #include "order/race_check.hpp"
 #include "owners/reclaim.hpp"
@@ -179,7 +180,7 @@ const NodeParams& ExecState::params_in_basis(const NodePlace& node) const {
 
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
-        const NativeResult result = set_native({node.native(), native_}, params);
+        const NativeResult result = set_native({node.graph->records().natives()[node.index], native_}, params);
         if (result.status == cudaSuccess && !disabled_memsets_.all().empty()) [[unlikely]]
             if (const Shadow* shadow = shadows_->find(node.graph->tree().first_number() + node.index))
                 if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);

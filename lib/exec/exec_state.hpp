@@ -4,7 +4,6 @@
 #include "bound_params.hpp"
 #include "disabled_memsets.hpp"
 #include "exec_hosts.hpp"
-#include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "graph/node_place.hpp"
 #include "graph/planning.hpp"
@@ -28,6 +27,7 @@ namespace cudag::detail {
 class ExecRaceWatch;
 class RaceWatch;
 
+/// Threads: as for Exec. The inline functions without a body here are about nodes: exec_nodes.hpp defines them.
 class ExecState {
   public:
     /// Takes over `native`, once nothing can fail. `hosts` are the runs of its host nodes. `owners`, with these runs,
@@ -81,12 +81,7 @@ class ExecState {
     void set_changed() noexcept { uploaded_ = false; }
 
     /// Returns the node of this exec's graph for a handle. Throws UpdateError for other handles.
-    [[nodiscard]] NodePlace node_of(const Node& node) const {
-        const GraphState& graph = GraphIdentity::of(node);
-        if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
-            refuse_foreign(graph, node);
-        return {&graph, GraphIdentity::index_unchecked(node)};
-    }
+    [[nodiscard]] inline NodePlace node_of(const Node& node) const;
 
     /// The graph that CUDA counts this exec for: some graphs can have only one exec.
     [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
@@ -97,9 +92,7 @@ class ExecState {
     /// The graph that last set all parameters: the source, or the graph of the last whole update.
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
     /// The graph of the basis at the place of `graph` in the source.
-    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const {
-        return graph.tree().parent() == nullptr ? *basis_ : inside_basis(graph);
-    }
+    [[nodiscard]] inline const GraphState& in_basis(const GraphState& graph) const;
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of the source that this exec has.
@@ -111,20 +104,10 @@ class ExecState {
     /// Whether nodes may differ from the basis as it was made.
     [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
     /// The effective parameters of a node, with their owners; made on first use.
-    [[nodiscard]] Shadow& shadow(const NodePlace& node) {
-        const std::uint32_t number = node.graph->tree().first_number() + node.index;
-        if (Shadow* const found = shadows_->find(number)) [[likely]]
-            return *found;
-        return make_shadow(number, node);
-    }
-
+    [[nodiscard]] inline Shadow& shadow(const NodePlace& node);
     /// Returns the node's shadow; null if there is none yet.
-    [[nodiscard]] Shadow* find_shadow(const NodePlace& node) noexcept {
-        return shadows_->find(node.graph->tree().first_number() + node.index);
-    }
-    [[nodiscard]] const Shadow* find_shadow(const NodePlace& node) const noexcept {
-        return std::as_const(*shadows_).find(node.graph->tree().first_number() + node.index);
-    }
+    [[nodiscard]] inline Shadow* find_shadow(const NodePlace& node) noexcept;
+    [[nodiscard]] inline const Shadow* find_shadow(const NodePlace& node) const noexcept;
 
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
     [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
@@ -150,7 +133,7 @@ class ExecState {
     /// The node's parameters in the basis as it was made.
     [[nodiscard]] const NodeParams& params_in_basis(const NodePlace& node) const;
     /// Whether this exec refuses updates that make a race.
-    [[nodiscard]] bool refuses_races() const noexcept { return detail::refuses_races(*source_); }
+    [[nodiscard]] inline bool refuses_races() const noexcept;
     /// The watch for races, made on first use. `forget_races` drops it after updates that are not staged in it.
     [[nodiscard]] RaceWatch& race_watch();
     void forget_races() noexcept;

@@ -2,13 +2,16 @@
 #include "host_nodes.hpp"
 
 #include "compare/diff.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/names.hpp"
+#include "graph/node_record.hpp"
 
 namespace cudag::detail {
 
 std::shared_ptr<HostRun> make_host_run(const std::shared_ptr<HostLaunches>& launches, const GraphState& graph,
                                        std::uint32_t index, const cudaHostNodeParams& task) {
-    const NodeRecord& record = graph.records().nodes()[index];
+    const NodeRecord& record = records_of(graph).nodes()[index];
     return std::shared_ptr<HostRun>(new HostRun{launches, static_cast<const HostTask*>(task.userData),
                                                 describe_node(graph, index), std::string(record.label), record.location,
                                                 launches->count()});
@@ -18,11 +21,11 @@ std::vector<HostNodeRun> make_host_runs(const std::shared_ptr<HostLaunches>& lau
                                         const GraphState& next) {
     std::vector<HostNodeRun> runs;
     for_each_graph_pair(mine, next, [&](const GraphState& graph, const GraphState& described) {
-        const std::size_t count = std::min(graph.records().nodes().size(), described.records().nodes().size());
+        const std::size_t count = std::min(records_of(graph).nodes().size(), records_of(described).nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
-            const auto* const* task = std::get_if<const cudaHostNodeParams*>(&described.records().params(i));
-            if (task != nullptr && is_host_task(**task) && graph.records().nodes()[i].kind == NodeKind::host)
-                runs.push_back({graph.records().natives()[i], make_host_run(launches, described, i, **task)});
+            const auto* const* task = std::get_if<const cudaHostNodeParams*>(&records_of(described).params(i));
+            if (task != nullptr && is_host_task(**task) && records_of(graph).nodes()[i].kind == NodeKind::host)
+                runs.push_back({records_of(graph).natives()[i], make_host_run(launches, described, i, **task)});
         }
     });
     return runs;

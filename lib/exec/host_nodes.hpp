@@ -1,8 +1,9 @@
 // The host nodes of an exec: CUDA calls them through the exec's own runs, which know the node and the launch.
 #pragma once
 
-#include "graph/graph_state.hpp"
 #include "owners/host_call.hpp"
+
+#include <cudag/detail/owners.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// A host node of an exec, and the run that CUDA calls.
 struct HostNodeRun {

@@ -8,6 +8,7 @@
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
 #include "watched_writes.hpp"

@@ -8,6 +8,11 @@
 #include "edges/reduction.hpp"
 #include "exec_state.hpp"
 #include "graph/for_each_graph.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 #include "node/copy.hpp"
 #include "node/copy_pieces.hpp"
@@ -79,8 +84,8 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
                        : join.before == 0                     ? "the beginning"
                        : join.after == 0                      ? "the end"
                                                               : "edges from each to each";
-    if (graph.tree().parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
-    return {written ? graph.identity().handle(join.node) : Node(),
+    if (tree_of(graph).parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
+    return {written ? identity_of(graph).handle(join.node) : Node(),
             std::move(name),
             join.before,
             join.after,
@@ -90,7 +95,7 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
 
 std::size_t count_edges(const GraphState& graph) {
     std::size_t count = 0;
-    for_each_graph(graph, [&](const GraphState& each) { count += each.edges().size(); });
+    for_each_graph(graph, [&](const GraphState& each) { count += edges_of(each).size(); });
     return count;
 }
 
@@ -119,7 +124,7 @@ struct OtherPlan {
     friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
 
     void add(const GraphState& graph, const detail::PlannedEdges* planned) {
-        edges += planned == nullptr ? graph.edges().size() : planned->edges.size();
+        edges += planned == nullptr ? edges_of(graph).size() : planned->edges.size();
         if (planned == nullptr) return;
         kernels += planned->kernels;
         early += planned->early;
@@ -188,15 +193,15 @@ void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advi
     for_each_graph(exec.source(), [&](const GraphState& graph) {
         if (!has_memory_nodes(graph)) return;
         const detail::PlannedEdges* const planned = planned_in(exec, graph);
-        const std::vector<detail::EdgeRecord>& edges = planned == nullptr ? graph.edges() : planned->edges;
-        const std::size_t nodes = graph.records().nodes().size() + (planned == nullptr ? 0 : planned->kernels);
+        const std::vector<detail::EdgeRecord>& edges = planned == nullptr ? edges_of(graph) : planned->edges;
+        const std::size_t nodes = records_of(graph).nodes().size() + (planned == nullptr ? 0 : planned->kernels);
         const std::vector<bool> found = detail::find_implied(nodes, edges);
         implied += static_cast<std::size_t>(std::ranges::count(found, true));
-        if (planned != nullptr || !graph.records().special().joins) return;
+        if (planned != nullptr || !records_of(graph).special().joins) return;
         const detail::EdgeGroups incoming(nodes, edges, &detail::EdgeRecord::to);
         const detail::EdgeGroups outgoing(nodes, edges, &detail::EdgeRecord::from);
         for (std::size_t i = 0; i < nodes; ++i)
-            joins += graph.records().nodes()[i].kind == NodeKind::empty &&
+            joins += records_of(graph).nodes()[i].kind == NodeKind::empty &&
                              incoming.first[i + 1] - incoming.first[i] > 1 &&
                              outgoing.first[i + 1] - outgoing.first[i] > 1
                          ? 1
@@ -245,8 +250,8 @@ void advise_copies(const detail::ExecState& exec, std::vector<std::string>& advi
     std::size_t copies = 0;
     std::string first;
     for_each_graph(exec.source(), [&](const GraphState& graph) {
-        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-            const auto* const* copy = std::get_if<const detail::CopyParams*>(&graph.records().params(i));
+        for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+            const auto* const* copy = std::get_if<const detail::CopyParams*>(&records_of(graph).params(i));
             if (copy == nullptr || !is_slow_in_graphs(**copy)) continue;
             if (copies++ == 0) first = fmt::format("{} of {} bytes", describe_node(graph, i), bytes_of(**copy));
         }
@@ -295,7 +300,7 @@ std::string to_string(const PlannedJoin& join) {
 
 PlanReport Exec::plan() const {
     const detail::ExecState& exec = state();
-    const auto lock = exec.source().lock();
+    const auto lock = lock_of(exec.source());
     read_all(exec.source());
     const std::optional<detail::JoinGains> gains = gains_of_device();
     const std::size_t before = count_edges(exec.source());
@@ -306,7 +311,7 @@ PlanReport Exec::plan() const {
     PlanGain gain;
     std::vector<PlannedJoin> joins;
     for (const detail::PlannedGraph& each : exec.planned()) {
-        after = after - each.graph->edges().size() + each.planned->edges.size();
+        after = after - edges_of(*each.graph).size() + each.planned->edges.size();
         kernels += each.planned->kernels;
         early += each.planned->early;
         if (each.graph == &exec.source()) lanes = each.planned->lanes;

@@ -6,6 +6,10 @@
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/native_graph.hpp"
 #include "graph/planning.hpp"
 #include "plan/choice.hpp"
 #include "tuned_structure.hpp"
@@ -142,7 +146,7 @@ class Tuner {
         const PlanReport report = exec.plan();
         TuneRow row{name_of(plan),
                     plan,
-                    Access::state(exec).source().tree().node_total() + report.kernels(),
+                    tree_of(Access::state(exec).source()).node_total() + report.kernels(),
                     report.edges_after(),
                     {},
                     {},
@@ -316,7 +320,7 @@ class Tuner {
 
     [[nodiscard]] TunedStructure structure() const {
         const GraphState& graph = Access::state(graph_);
-        const auto lock = graph.lock();
+        const auto lock = lock_of(graph);
         return tuned_structure_of(graph);
     }
 
@@ -328,8 +332,8 @@ class Tuner {
             ways_.back().exec.reset();
             return instantiate(plan);
         }
-        const auto lock = Access::state(graph_).lock();
-        Access::state(graph_).complete_native(&plan);
+        const auto lock = lock_of(Access::state(graph_));
+        complete_native(Access::state(graph_), &plan);
         return std::move(*way->exec);
     }
 

@@ -2,7 +2,10 @@
 #include <cudag/tuned_plan.hpp>
 
 #include "cuda/failure.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "lists/assertion.hpp"
 #include "lists/hash.hpp"
 #include "tuned_structure.hpp"
@@ -28,14 +31,14 @@ constexpr std::string_view first_line_of_tuned = "cudag plan 1";
 constexpr std::array tune_goals{TuneGoal::interval, TuneGoal::gpu_time, TuneGoal::launch_call};
 
 void add_structure(const GraphState& graph, TunedStructure& structure, Hash& hash) {
-    const std::size_t nodes = graph.records().nodes().size();
+    const std::size_t nodes = records_of(graph).nodes().size();
     structure.nodes += nodes;
-    structure.edges += graph.edges().size();
+    structure.edges += edges_of(graph).size();
     hash.add(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i)
-        hash.add(static_cast<std::uint64_t>(graph.records().nodes()[i].kind));
+        hash.add(static_cast<std::uint64_t>(records_of(graph).nodes()[i].kind));
     std::uint64_t edges = 0; // a sum: two captures may list the same edges in different orders
-    for (const EdgeRecord& edge : graph.edges()) {
+    for (const EdgeRecord& edge : edges_of(graph)) {
         Hash one;
         one.add(edge.from);
         one.add(edge.to);
@@ -43,7 +46,7 @@ void add_structure(const GraphState& graph, TunedStructure& structure, Hash& has
         edges += one.value();
     }
     hash.add(edges);
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         add_structure(*inner, structure, hash);
 }
 
@@ -192,7 +195,7 @@ TunedPlan TunedPlan::parse(std::string_view text) {
 Plan TunedPlan::plan_for(const Graph& graph) const {
     detail::GraphState& state = detail::Access::state(graph);
     require_root(state, "TunedPlan::plan_for");
-    const auto lock = state.lock();
+    const auto lock = lock_of(state);
     read_all(state);
     const detail::TunedStructure found = detail::tuned_structure_of(state);
     if (found == structure_) return plan_;

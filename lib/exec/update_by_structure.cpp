@@ -10,6 +10,7 @@
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
 #include "exec_in_force.hpp"
+#include "exec_nodes.hpp"
 #include "graph/in_force.hpp"
 #include "update_graph.hpp"
 #include "update_rules.hpp"

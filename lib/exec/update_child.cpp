@@ -9,7 +9,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "graph/in_force.hpp"
 #include "order/race_check.hpp"
 #include "update_rules.hpp"

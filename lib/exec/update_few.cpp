@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
+#include "graph/graph_state.hpp"
 #include "order/declarations.hpp"
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include "exec_in_force.hpp"
 #include "exec_state.hpp"
 #include "graph/find.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
 #include "update_by_structure.hpp"

@@ -8,7 +8,7 @@
 #include "cuda/kernel_name.hpp"
 #include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "node/function.hpp"
@@ -116,7 +116,9 @@ class ExecUpdate {
 
     [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
     [[nodiscard]] OwnedParams& params() const noexcept { return shadow_.params; }
-    [[nodiscard]] const KernelParams& original() const { return *std::get<const KernelParams*>(node_.record().params); }
+    [[nodiscard]] const KernelParams& original() const {
+        return *std::get<const KernelParams*>(node_.graph->records().nodes()[node_.index].params);
+    }
 
     /// Prepares the owners for `commit`.
     void prepare(Owners&& fresh, void* const* values) {
@@ -145,7 +147,7 @@ class ExecUpdate {
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
-            return set_native({node_.native(), exec_.native()}, params);
+            return set_native({node_.graph->records().natives()[node_.index], exec_.native()}, params);
         else
             return exec_.set_params(node_, params, next_ ? *next_ : next_.emplace());
     }

@@ -5,7 +5,11 @@
 #include "cuda/driver.hpp"
 #include "cuda/version.hpp"
 #include "graph/device_rules.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
+#include "graph/native_graph.hpp"
+#include "graph/node_record.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/rules.hpp"
 
@@ -25,9 +29,9 @@ namespace cudag::detail {
 namespace {
 
 std::string silently_ignored_here(const GraphState& before, const GraphState& after) {
-    for (std::uint32_t i = 0; i < before.records().nodes().size(); ++i) {
-        const auto* const* old_kernel = std::get_if<const KernelParams*>(&before.records().nodes()[i].params);
-        const auto* const* new_kernel = std::get_if<const KernelParams*>(&after.records().nodes()[i].params);
+    for (std::uint32_t i = 0; i < records_of(before).nodes().size(); ++i) {
+        const auto* const* old_kernel = std::get_if<const KernelParams*>(&records_of(before).nodes()[i].params);
+        const auto* const* new_kernel = std::get_if<const KernelParams*>(&records_of(after).nodes()[i].params);
         if (old_kernel == nullptr || new_kernel == nullptr) continue;
         if (std::string ignored = silently_ignored(**old_kernel, **new_kernel); !ignored.empty())
             return fmt::format("{}: {}", describe_node(before, i), ignored);
@@ -51,23 +55,23 @@ bool may_ignore_silently(cudaGraph_t graph, std::span<const NodeKind> kinds) {
 
 /// Checks a graph with records, and those inside it.
 bool may_ignore_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
-    const int version = graph.records().special().read ? cuda_version() : 0; // no matter for kernels of cudag's
+    const int version = records_of(graph).special().read ? cuda_version() : 0; // no matter for kernels of cudag's
     const auto is_one = [&plain, version](const NodeRecord& record) {
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
         return kernel != nullptr && may_keep_attributes(**kernel, plain, version);
     };
-    return std::ranges::any_of(graph.records().nodes(), is_one) ||
-           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_ignore_silently(*inner, plain); });
+    return std::ranges::any_of(records_of(graph).nodes(), is_one) ||
+           std::ranges::any_of(nested_of(graph), [&](const auto& inner) { return may_ignore_silently(*inner, plain); });
 }
 
 /// Checks each graph once: neither functions nor attributes of nodes change.
 bool may_ignore_silently(const GraphState& graph, std::span<const NodeKind> kinds) {
-    std::atomic<Answer>& known = graph.records().special().silently_ignored;
+    std::atomic<Answer>& known = records_of(graph).special().silently_ignored;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
         return answer == Answer::yes;
     std::unordered_set<CUfunction> plain;
-    const bool may_be = graph.records().has_known_nodes() ? may_ignore_silently(graph, plain)
-                                                          : may_ignore_silently(graph.native(), kinds);
+    const bool may_be = records_of(graph).has_known_nodes() ? may_ignore_silently(graph, plain)
+                                                            : may_ignore_silently(native_of(graph), kinds);
     known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return may_be;
 }
@@ -90,10 +94,10 @@ bool may_ignore_silently(const GraphState& before, const GraphState& after, std:
 
 std::vector<NodeKind> kinds_of(const GraphState& graph) {
     std::vector<NodeKind> kinds;
-    if (graph.records().has_known_nodes())
-        std::ranges::transform(graph.records().nodes(), std::back_inserter(kinds), &NodeRecord::kind);
+    if (records_of(graph).has_known_nodes())
+        std::ranges::transform(records_of(graph).nodes(), std::back_inserter(kinds), &NodeRecord::kind);
     else
-        std::ranges::transform(nodes_of(graph.native()), std::back_inserter(kinds), kind_of);
+        std::ranges::transform(nodes_of(native_of(graph)), std::back_inserter(kinds), kind_of);
     return kinds;
 }
 

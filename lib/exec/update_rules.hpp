@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cuda/failure.hpp"
-#include "graph/graph_state.hpp"
 #include "node/node_params.hpp"
 
 #include <cudag/node.hpp>
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Returns the first kernel attribute that CUDA would silently not update when an exec of `before` takes `after`, with
 /// its node; empty if there is none. Both have the same nodes. Throws GraphError if CUDA does not report the

@@ -127,4 +127,8 @@ class ChangeLog {
     std::vector<Change> changes_; ///< by version
 };
 
+/// Return the changes of the root of `graph`.
+[[nodiscard]] const ChangeLog& changes_of(const GraphState& graph) noexcept;
+[[nodiscard]] ChangeLog& changes_of(GraphState& graph) noexcept;
+
 } // namespace cudag::detail

@@ -2,8 +2,10 @@
 #include "check_edges.hpp"
 
 #include "cuda/failure.hpp"
-#include "graph_state.hpp"
+#include "graph_edges.hpp"
+#include "graph_records.hpp"
 #include "names.hpp"
+#include "node_record.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +21,7 @@ namespace {
 [[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle,
                                const std::string& action) {
     constexpr std::size_t shown = 5; // from the beginning, and from the end
-    Subject subject{action, {}, graph.records().nodes()[cycle.front()].location};
+    Subject subject{action, {}, records_of(graph).nodes()[cycle.front()].location};
     std::string path;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
         if (i == shown && cycle.size() > 2 * shown + 1) {
@@ -27,7 +29,7 @@ namespace {
             i = cycle.size() - shown;
         }
         path += describe_node(graph, cycle[i]) + " -> ";
-        subject.labels.emplace_back(graph.records().nodes()[cycle[i]].label);
+        subject.labels.emplace_back(records_of(graph).nodes()[cycle[i]].label);
     }
     path += describe_node(graph, cycle.front());
     refuse("the edges close a cycle: " + path + "; remove one of these .after edges", std::move(subject));
@@ -36,10 +38,10 @@ namespace {
 [[noreturn]] void refuse_contradiction(const GraphState& graph, const std::vector<EdgeRecord>& edges,
                                        const std::string& action) {
     const EdgeRecord& first = edges.front();
-    const NodeRecord& to = graph.records().nodes()[first.to];
+    const NodeRecord& to = records_of(graph).nodes()[first.to];
     Subject subject{
         action + ": " + describe_node(graph, first.to),
-        {std::string(graph.records().nodes()[first.from].label), std::string(to.label)},
+        {std::string(records_of(graph).nodes()[first.from].label), std::string(to.label)},
         to.location,
     };
     refuse("it comes after " + describe_node(graph, first.from) + " by a " + std::string(to_string(first.kind)) +
@@ -51,23 +53,23 @@ namespace {
 } // namespace
 
 void check_edges(const GraphState& graph, const char* action) {
-    if (graph.edge_lists().logical().size() == 0) return;
+    if (edge_lists_of(graph).logical().size() == 0) return;
     check_edges(graph, [action] { return std::string(action); });
 }
 
 void check_edges(const GraphState& graph, const std::function<std::string()>& action) {
-    const Edges& edges = graph.edge_lists().logical();
-    const std::size_t nodes = graph.records().nodes().size();
+    const Edges& edges = edge_lists_of(graph).logical();
+    const std::size_t nodes = records_of(graph).nodes().size();
     if (const auto cycle = edges.find_cycle(nodes); !cycle.empty()) refuse_cycle(graph, cycle, action());
     if (const auto found = edges.find_contradiction(nodes); !found.empty())
         refuse_contradiction(graph, found, action());
 }
 
 void settle_edges(GraphState& graph, const char* action) {
-    GraphEdges& edges = graph.edge_lists();
+    GraphEdges& edges = edge_lists_of(graph);
     if (!edges.logical().only_extend()) {
         check_edges(graph, action);
-        edges.merge(graph.records().nodes().size());
+        edges.merge(records_of(graph).nodes().size());
     }
     edges.logical().settle();
 }

@@ -1,7 +1,8 @@
 // The conditions among a kernel's arguments.
 #pragma once
 
-#include "graph_state.hpp"
+#include "conditions.hpp"
+#include "graph_identity.hpp"
 #include "node/kernel.hpp"
 
 #include <cuda_runtime_api.h>
@@ -12,12 +13,14 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Whether the `sizeof(Condition)` bytes are the whole object of the condition `handle` of `root`.
 [[nodiscard]] inline bool is_whole_condition(const GraphState& root, cudaGraphConditionalHandle handle,
                                              const std::byte* bytes) {
     constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // padding follows
     static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
-    const Condition condition = root.identity().condition_value(handle);
+    const Condition condition = identity_of(root).condition_value(handle);
     return std::memcmp(&condition, bytes, meaningful) == 0;
 }
 
@@ -27,7 +30,7 @@ void for_each_whole_condition(const GraphState& root, const std::byte* bytes, st
     for (std::size_t at = 0; at + sizeof(Condition) <= size; at += alignof(Condition)) {
         cudaGraphConditionalHandle handle = 0;
         std::memcpy(&handle, bytes + at, sizeof handle);
-        if (root.conditions().find(handle) != nullptr && is_whole_condition(root, handle, bytes + at)) use(handle);
+        if (conditions_of(root).find(handle) != nullptr && is_whole_condition(root, handle, bytes + at)) use(handle);
     }
 }
 

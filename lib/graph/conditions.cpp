@@ -1,12 +1,15 @@
 // Conditions: making them, checking their use, and reusing those of failed bodies.
 #include "conditions.hpp"
 
+#include "construction.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
-#include "graph_state.hpp"
+#include "graph_identity.hpp"
+#include "graph_tree.hpp"
 #include "lists/growth.hpp"
 #include "lists/renumbering.hpp"
 #include "names.hpp"
+#include "native_graph.hpp"
 #include "node/function.hpp"
 
 #include <cudag/detail/argument.hpp>
@@ -76,7 +79,7 @@ void Conditions::renumber(const GraphState& graph, const Renumbering& next) noex
         if (condition.user == nullptr) continue;
         if (condition.user == &graph && next.keeps(condition.node)) {
             condition.node = next(condition.node);
-        } else if (condition.user == &graph || &condition.user->root() != &graph.root()) {
+        } else if (condition.user == &graph || &root_of(*condition.user) != &root_of(graph)) {
             condition.user = nullptr;
             condition.left = true;
         }
@@ -84,27 +87,27 @@ void Conditions::renumber(const GraphState& graph, const Renumbering& next) noex
 }
 
 Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where) {
-    if (graph.construction().is_built || graph.identity().is_orphan())
+    if (construction_of(graph).is_built || identity_of(graph).is_orphan())
         refuse(fmt::format("condition at {}: the graph, or the body, is finished; make the condition before", where),
                {{}, {}, where});
-    GraphState& root = graph.root();
-    Conditions& conditions = root.conditions();
+    GraphState& root = root_of(graph);
+    Conditions& conditions = conditions_of(root);
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
     bind_context(); // CUDA makes no condition on a thread without one
     conditions.reserve(initial, device);
     if (ConditionRecord* abandoned = conditions.take_abandoned(initial, device); abandoned != nullptr) {
         abandoned->location = where;
-        return root.identity().condition_value(abandoned->handle);
+        return identity_of(root).condition_value(abandoned->handle);
     }
     ConditionRecord made{0, initial, device, where};
-    const cudaError_t status = cudaGraphConditionalHandleCreate(&made.handle, root.native(), initial.value_or(0),
+    const cudaError_t status = cudaGraphConditionalHandleCreate(&made.handle, native_of(root), initial.value_or(0),
                                                                 initial ? cudaGraphCondAssignDefault : 0);
     if (status != cudaSuccess)
         raise_call<GraphError>(status, "cudaGraphConditionalHandleCreate",
                                {fmt::format("condition at {}", where), {}, where});
     conditions.add(made);
-    return root.identity().condition_value(made.handle);
+    return identity_of(root).condition_value(made.handle);
 }
 
 void require_condition(const Condition& condition, const ArgumentSite& site) {
@@ -112,8 +115,8 @@ void require_condition(const Condition& condition, const ArgumentSite& site) {
     const GraphState* graph = call.node != nullptr ? &GraphIdentity::of(*call.node) : call.graph;
     if (graph == nullptr) return;
     const GraphState& root = GraphIdentity::of(condition);
-    const bool own = &root == &graph->root();
-    const ConditionRecord* record = own ? root.conditions().find(condition.native()) : nullptr;
+    const bool own = &root == &root_of(*graph);
+    const ConditionRecord* record = own ? conditions_of(root).find(condition.native()) : nullptr;
     if (record != nullptr && !record->abandoned) return;
     const std::string reason =
         fmt::format("argument {}: the condition {}", site.position,

@@ -66,4 +66,7 @@ class Conditions {
     std::map<std::pair<std::optional<unsigned>, int>, Alike> alike_;
 };
 
+[[nodiscard]] const Conditions& conditions_of(const GraphState& root) noexcept;
+[[nodiscard]] Conditions& conditions_of(GraphState& root) noexcept;
+
 } // namespace cudag::detail

@@ -38,4 +38,9 @@ struct Construction {
     BuilderOptions options = {};                         ///< of a root
 };
 
+[[nodiscard]] const Construction& construction_of(const GraphState& graph) noexcept;
+[[nodiscard]] Construction& construction_of(GraphState& graph) noexcept;
+/// Ends the handles of `root`, whose CUDA graph was lost by the failed capture at `where`.
+void set_destroyed_by(GraphState& root, const SourceLocation& where) noexcept;
+
 } // namespace cudag::detail

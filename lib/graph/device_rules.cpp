@@ -2,6 +2,8 @@
 #include "device_rules.hpp"
 
 #include "cuda/failure.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
 #include "names.hpp"
 #include "node/kernel_attributes.hpp"
 
@@ -19,7 +21,7 @@ Subject subject_of(const GraphState& graph, std::uint32_t index) {
 
 void require_plain_copy(const GraphState& graph, std::uint32_t index) {
     cudaMemcpy3DParms copy{};
-    checked<InstantiateError>(cudaGraphMemcpyNodeGetParams(graph.records().natives()[index], &copy),
+    checked<InstantiateError>(cudaGraphMemcpyNodeGetParams(records_of(graph).natives()[index], &copy),
                               "cudaGraphMemcpyNodeGetParams");
     if (copy.srcArray != nullptr || copy.dstArray != nullptr)
         refuse<InstantiateError>("a device-launched graph copies no arrays; copy linear memory",
@@ -34,8 +36,8 @@ void require_plain_copy(const GraphState& graph, std::uint32_t index) {
 /// its nodes.
 bool check_nodes(const GraphState& graph) {
     bool works = false;
-    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-        const NodeKind kind = graph.records().nodes()[i].kind;
+    for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+        const NodeKind kind = records_of(graph).nodes()[i].kind;
         const DeviceLaunch role = rules_of(kind).device_launch;
         if (role == DeviceLaunch::refused)
             refuse<InstantiateError>(
@@ -44,7 +46,7 @@ bool check_nodes(const GraphState& graph) {
         if (kind == NodeKind::memcpy) require_plain_copy(graph, i);
         works = works || role == DeviceLaunch::work;
     }
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         works = check_nodes(*inner) || works;
     return works;
 }
@@ -60,10 +62,10 @@ void require_device_launchable(const GraphState& graph) {
 NodePlace find_device_updatable(const GraphState& graph) {
     if (!may_have_device_updatable(graph)) return {};
     const NodePlace node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
-        const auto* kernel = std::get_if<const KernelParams*>(&g.records().nodes()[i].params);
+        const auto* kernel = std::get_if<const KernelParams*>(&records_of(g).nodes()[i].params);
         return kernel != nullptr && is_device_updatable(**kernel);
     });
-    if (node) node.graph->records().special().device_updatable = true; // from now on it is known
+    if (node) records_of(*node.graph).special().device_updatable = true; // from now on it is known
     return node;
 }
 

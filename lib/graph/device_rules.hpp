@@ -2,9 +2,10 @@
 #pragma once
 
 #include "find.hpp"
-#include "graph_state.hpp"
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Throws InstantiateError if CUDA cannot launch the graph from a kernel (device-side graph launch).
 void require_device_launchable(const GraphState& graph);

@@ -6,6 +6,8 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Counts the live execs of a graph: CUDA permits one exec only of some graphs.
 class ExecCount {
   public:
@@ -16,5 +18,7 @@ class ExecCount {
   private:
     std::atomic<std::uint32_t> live_ = 0;
 };
+
+[[nodiscard]] ExecCount& execs_of(const GraphState& graph) noexcept;
 
 } // namespace cudag::detail

@@ -1,7 +1,9 @@
 // Searches for a node in a graph and in the graphs inside it.
 #pragma once
 
-#include "graph_state.hpp"
+#include "graph_identity.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
 #include "node/rules.hpp"
 #include "node_place.hpp"
 
@@ -13,12 +15,14 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Returns the first node for which `is(graph, index)` holds.
 template <class Predicate>
 [[nodiscard]] NodePlace find_node(const GraphState& graph, const Predicate& is) {
-    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i)
+    for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i)
         if (is(graph, i)) return {&graph, i};
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         if (const NodePlace found = find_node(*inner, is)) return found;
     return {};
 }
@@ -34,19 +38,20 @@ enum class HandlesOf { origin, origin_and_itself };
     if (GraphIdentity::is_alive(original)) {
         const std::uint32_t index = GraphIdentity::index_unchecked(original);
         std::vector<std::uint32_t> way; // from an origin of `graph` down to the node's graph
-        for (const GraphState* place = &GraphIdentity::of(original); place != nullptr; place = place->tree().parent()) {
-            if (!(itself && place == &graph) && !graph.identity().is_of_origin(place->identity().handle(0))) {
-                way.push_back(place->tree().position());
+        for (const GraphState* place = &GraphIdentity::of(original); place != nullptr;
+             place = tree_of(*place).parent()) {
+            if (!(itself && place == &graph) && !identity_of(graph).is_of_origin(identity_of(*place).handle(0))) {
+                way.push_back(tree_of(*place).position());
                 continue;
             }
             const GraphState* found = &graph;
             for (; !way.empty(); way.pop_back()) // both are built: neither has changed since
-                found = found->nested()[way.back()].get();
-            return found->identity().handle(index);
+                found = nested_of(*found)[way.back()].get();
+            return identity_of(*found).handle(index);
         }
     }
-    if (graph.identity().is_of_origin(original)) return graph.identity().of_origin(original);
-    for (const auto& inner : graph.nested()) // itself or its clone may have been moved there
+    if (identity_of(graph).is_of_origin(original)) return identity_of(graph).of_origin(original);
+    for (const auto& inner : nested_of(graph)) // itself or its clone may have been moved there
         if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};
 }
@@ -55,7 +60,7 @@ enum class HandlesOf { origin, origin_and_itself };
 [[nodiscard]] inline NodePlace find_native(const GraphState& graph, cudaGraphNode_t native) {
     if (native == nullptr) return {};
     return find_node(graph,
-                     [native](const GraphState& g, std::uint32_t i) { return g.records().natives()[i] == native; });
+                     [native](const GraphState& g, std::uint32_t i) { return records_of(g).natives()[i] == native; });
 }
 
 /// Describes a node reported by CUDA as the culprit, even if cudag does not know it.
@@ -64,15 +69,15 @@ enum class HandlesOf { origin, origin_and_itself };
 /// Returns the first node whose kind lacks this permission of CUDA.
 [[nodiscard]] inline NodePlace find_unlike(const GraphState& graph, bool KindRules::*permission) {
     return find_node(graph, [permission](const GraphState& g, std::uint32_t i) {
-        return !(rules_of(g.records().nodes()[i].kind).*permission);
+        return !(rules_of(records_of(g).nodes()[i].kind).*permission);
     });
 }
 
 /// Returns the first node that allocates or frees graph memory.
 [[nodiscard]] inline NodePlace find_memory_node(const GraphState& graph) {
     if (!has_memory_nodes(graph)) return {};
-    return find_node(graph,
-                     [](const GraphState& g, std::uint32_t i) { return is_graph_memory(g.records().nodes()[i].kind); });
+    return find_node(
+        graph, [](const GraphState& g, std::uint32_t i) { return is_graph_memory(records_of(g).nodes()[i].kind); });
 }
 
 } // namespace cudag::detail

@@ -21,6 +21,8 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 class GraphEdges {
   public:
     [[nodiscard]] const Edges& logical() const noexcept { return logical_; }
@@ -157,5 +159,11 @@ class GraphEdges {
 
     PlanInForce plan_;
 };
+
+/// Returns the edges, as they are if they are still unread.
+[[nodiscard]] GraphEdges& edge_lists_of(GraphState& graph) noexcept;
+/// Return the edges, or the logical ones. Read a captured graph.
+[[nodiscard]] const GraphEdges& edge_lists_of(const GraphState& graph);
+[[nodiscard]] const std::vector<EdgeRecord>& edges_of(const GraphState& graph);
 
 } // namespace cudag::detail

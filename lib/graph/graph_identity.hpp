@@ -122,4 +122,6 @@ class GraphIdentity {
     std::shared_ptr<RemovedNodes> removed_; ///< null if there are none; immutable once shared with clones
 };
 
+[[nodiscard]] const GraphIdentity& identity_of(const GraphState& graph) noexcept;
+
 } // namespace cudag::detail

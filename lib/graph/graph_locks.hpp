@@ -1,23 +1,24 @@
-// The locks of two graphs.
+// The locks of graphs.
 #pragma once
 
-#include "graph_state.hpp"
+#include "cuda/light_mutex.hpp"
 
 #include <mutex>
 
 namespace cudag::detail {
 
+class GraphState;
+
+/// Locks the root of `graph`: see GraphState::lock.
+[[nodiscard]] std::unique_lock<LightMutex> lock_of(const GraphState& graph);
+
+/// Whether some thread holds that lock.
+[[nodiscard]] bool is_locked(const GraphState& graph) noexcept;
+
 /// Holds the locks of two graphs, possibly the same graph.
 class GraphLocks {
   public:
-    GraphLocks(const GraphState& a, const GraphState& b)
-        : first_(a.lock(std::defer_lock)),
-          second_(&a.root() == &b.root() ? decltype(second_)() : b.lock(std::defer_lock)) {
-        if (second_.mutex() == nullptr)
-            first_.lock();
-        else
-            std::lock(first_, second_);
-    }
+    GraphLocks(const GraphState& a, const GraphState& b);
 
   private:
     std::unique_lock<LightMutex> first_;

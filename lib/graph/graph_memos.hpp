@@ -9,6 +9,8 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Base of the results about one graph: each function derives a type of its own for its result.
 struct GraphMemo {
     GraphMemo() = default;
@@ -45,5 +47,7 @@ class GraphMemos {
     std::vector<std::pair<const char*, std::unique_ptr<GraphMemo>>> memos_;
     std::atomic<std::uint64_t> hint_ = 0;
 };
+
+[[nodiscard]] GraphMemos& memos_of(const GraphState& graph) noexcept;
 
 } // namespace cudag::detail

@@ -1,8 +1,11 @@
 // The owners of what a graph uses, and their copies in CUDA's graph.
 #include "graph_owners.hpp"
 
-#include "graph_state.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
 #include "lists/growth.hpp"
+#include "native_graph.hpp"
+#include "node_flags.hpp"
 
 #include <utility>
 
@@ -23,55 +26,55 @@ void GraphOwners::give_to(cudaGraph_t graph) {
 }
 
 void list_owners(GraphState& graph, Owners& owners) {
-    graph.owners().bundle();
-    for (const auto& bundle : graph.owners().bundles())
+    owned_by(graph).bundle();
+    for (const auto& bundle : owned_by(graph).bundles())
         owners.push_back({0, 0, bundle});
-    for (const auto& inner : graph.tree().nested())
+    for (const auto& inner : tree_of(graph).nested())
         list_owners(*inner, owners);
 }
 
 bool may_have_owners(const GraphState& graph) noexcept {
-    return !graph.owners().empty() || !graph.tree().nested().empty();
+    return !owned_by(graph).empty() || !tree_of(graph).nested().empty();
 }
 
 void give_owners_to_native(GraphState& graph) {
-    for (const auto& inner : graph.tree().nested())
+    for (const auto& inner : tree_of(graph).nested())
         give_owners_to_native(*inner);
-    graph.owners().give_to(graph.native());
+    owned_by(graph).give_to(native_of(graph));
 }
 
 void drop_owners(GraphState& graph) noexcept {
-    for (const auto& inner : graph.tree().nested())
+    for (const auto& inner : tree_of(graph).nested())
         drop_owners(*inner);
-    graph.owners().clear();
+    owned_by(graph).clear();
 }
 
 void keep_owners(GraphState& graph, std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node) {
-    graph.owners().reserve(owners.size());
-    NodeFlags& special = graph.records().special();
+    owned_by(graph).reserve(owners.size());
+    NodeFlags& special = records_of(graph).special();
     special.owners = special.owners || !owners.empty();
     for (auto& owner : owners)
-        graph.owners().add(std::move(owner), node);
+        owned_by(graph).add(std::move(owner), node);
 }
 
 namespace {
 
 void take_owners(GraphState& graph) noexcept {
-    graph.owners().take_from(graph.native());
-    for (const auto& inner : graph.tree().nested())
+    owned_by(graph).take_from(native_of(graph));
+    for (const auto& inner : tree_of(graph).nested())
         take_owners(*inner);
 }
 
 void return_owners(GraphState& graph) noexcept {
-    graph.owners().return_to(graph.native());
-    for (const auto& inner : graph.tree().nested())
+    owned_by(graph).return_to(native_of(graph));
+    for (const auto& inner : tree_of(graph).nested())
         return_owners(*inner);
 }
 
 } // namespace
 
 WithoutUserObjects::WithoutUserObjects(GraphState& graph) noexcept
-    : graph_(graph), may_have_(graph.owners().is_given() || !graph.tree().nested().empty()) {
+    : graph_(graph), may_have_(owned_by(graph).is_given() || !tree_of(graph).nested().empty()) {
     if (may_have_) take_owners(graph);
 }
 

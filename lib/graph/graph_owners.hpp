@@ -66,6 +66,9 @@ class GraphOwners {
     GivenObjects given_;            ///< CUDA's references to them
 };
 
+[[nodiscard]] const GraphOwners& owned_by(const GraphState& graph) noexcept;
+[[nodiscard]] GraphOwners& owned_by(GraphState& graph) noexcept;
+
 // These functions are about the owners of `graph` and of the graphs inside it.
 
 /// Adds all of them to `owners`, as bundles shared with clones and execs.

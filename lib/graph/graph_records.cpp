@@ -1,7 +1,9 @@
 // The nodes of a graph, and their copies in clones.
 #include "graph_records.hpp"
 
-#include "graph_state.hpp"
+#include "allocations.hpp"
+#include "changes.hpp"
+#include "node_record.hpp"
 #include "read_nodes.hpp"
 
 #include <algorithm>
@@ -18,12 +20,15 @@ GraphRecords::GraphRecords(GraphState& self, std::unique_ptr<Unread> unread) : s
 GraphRecords::GraphRecords(GraphState& self, const GraphRecords& origin)
     : self_(self), memory_(origin.memory_.of_clone()), table_(origin.table_), accesses_(origin.accesses_),
       bindings_(origin.bindings_), units_(origin.units_) {
-    special_.joins = origin.special_.joins;
-    special_.accesses = origin.special_.accesses;
-    special_.owners = origin.special_.owners;
-    special_.waits = origin.special_.waits;
-    special_.read = origin.special_.read;
-    special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
+    // All flags are named, so that a new one needs a decision; those left out start anew in a clone.
+    const auto& [memory, joins, accesses, owners, waits, read, host_tasks, device_updatable, ignored] = origin.special_;
+    static_cast<void>(memory), static_cast<void>(device_updatable), static_cast<void>(ignored);
+    special_.joins = joins;
+    special_.accesses = accesses;
+    special_.owners = owners;
+    special_.waits = waits;
+    special_.read = read;
+    special_.host_tasks = host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated_.all()) {
         record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
         accesses_.replace(node.index, node.accesses);

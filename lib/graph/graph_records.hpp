@@ -143,4 +143,9 @@ class GraphRecords {
     mutable std::atomic<std::uint64_t> declared_version_ = 0;
 };
 
+[[nodiscard]] const GraphRecords& records_of(const GraphState& graph) noexcept;
+[[nodiscard]] GraphRecords& records_of(GraphState& graph) noexcept;
+/// Reads everything still unread, in `graph` and in the graphs inside it.
+void read_all(const GraphState& graph);
+
 } // namespace cudag::detail

@@ -135,9 +135,8 @@ class GraphState {
     /// instantiates, clones or shows the graph. Bundles the owners added since the last call. Throws GraphError, and
     /// can then be called again.
     void complete_native(const Plan* plan = nullptr);
-    /// Release and take ownership of CUDA's graph: only its owner destroys it.
-    void give_up_native() noexcept { owns_native_ = false; }
-    void take_native() noexcept { owns_native_ = true; }
+    /// Sets whether this state owns CUDA's graph: only its owner destroys it.
+    void set_owns_native(bool owns) noexcept { owns_native_ = owns; }
     /// Whether CUDA's graph belongs to others, although it is inside no node.
     [[nodiscard]] bool is_borrowed() const noexcept { return !owns_native_ && tree_.parent() == nullptr; }
     /// Replaces all native handles by those of a clone.
@@ -175,13 +174,6 @@ class GraphState {
         return GraphIdentity::index_unchecked(node);
     refuse_other_graph(graph, node, action);
 }
-/// Throws GraphError, naming `action`, if `graph` is inside a node.
-void require_root(const GraphState& graph, std::string_view action);
-/// Returns the graph of this `number` inside the node; null if there is none.
-[[nodiscard]] const std::shared_ptr<GraphState>* find_nested(const GraphState& graph, std::uint32_t index,
-                                                             std::size_t number);
-/// Reads everything still unread, in `graph` and in the graphs inside it.
-void read_all(const GraphState& graph);
 /// Whether updates that make a race are refused, as the root decides for its whole tree.
 [[nodiscard]] inline bool refuses_races(const GraphState& graph) noexcept {
     return graph.root().construction().options.races == Races::refused;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace cudag::detail {
@@ -81,5 +82,18 @@ class GraphTree {
     int device_ = 0;
     Place place_ = Place::root;
 };
+
+[[nodiscard]] const GraphTree& tree_of(const GraphState& graph) noexcept;
+[[nodiscard]] const GraphState& root_of(const GraphState& graph) noexcept;
+[[nodiscard]] GraphState& root_of(GraphState& graph) noexcept;
+/// Return the graphs inside nodes of `graph`, in order: all of them, or those inside node `index`. Reads a captured
+/// graph.
+[[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested_of(const GraphState& graph);
+[[nodiscard]] std::span<const std::shared_ptr<GraphState>> nested_in(const GraphState& graph, std::uint32_t index);
+/// Returns the graph of this `number` inside the node; null if there is none.
+[[nodiscard]] const std::shared_ptr<GraphState>* find_nested(const GraphState& graph, std::uint32_t index,
+                                                             std::size_t number);
+/// Throws GraphError, naming `action`, if `graph` is inside a node.
+void require_root(const GraphState& graph, std::string_view action);
 
 } // namespace cudag::detail

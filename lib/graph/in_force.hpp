@@ -1,7 +1,8 @@
 // The effective parameters and accesses of nodes: those of a graph, or of an exec.
 #pragma once
 
-#include "graph_state.hpp"
+#include "changes.hpp"
+#include "graph_records.hpp"
 #include "node_place.hpp"
 
 #include <cudag/detail/call_effects.hpp>
@@ -12,14 +13,20 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// Calls `visit(access)` for each access that the node has declared. Needs the graph's lock.
 template <class Visit>
-void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
-    if (const UpdatedNode* const changed = graph.records().updated().find(index); changed != nullptr)
+void for_each_declared(const GraphRecords& records, std::uint32_t index, const Visit& visit) {
+    if (const UpdatedNode* const changed = records.updated().find(index); changed != nullptr)
         for (const ArgumentAccess& access : changed->accesses)
             visit(access);
     else
-        graph.records().initial_accesses().for_each(index, visit);
+        records.initial_accesses().for_each(index, visit);
+}
+template <class Visit>
+void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
+    for_each_declared(records_of(graph), index, visit);
 }
 [[nodiscard]] inline std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index) {
     std::vector<ArgumentAccess> accesses;
@@ -60,18 +67,10 @@ class InForce {
 /// The effective state of each node in its own graph. Needs the graph's lock.
 class GraphInForce final : public InForce {
   public:
-    [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {
-        return node.graph->records().params(node.index);
-    }
-    void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const override {
-        detail::for_each_declared(*node.graph, node.index, visit);
-    }
-    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
-        return node.graph->records().units().of(node.index);
-    }
-    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
-        return graph.records().declared_version();
-    }
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const override;
+    void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const override;
+    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override;
+    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override;
 };
 inline constexpr GraphInForce graph_in_force;
 

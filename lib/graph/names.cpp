@@ -1,7 +1,12 @@
 // Names of nodes and graphs in errors and reports.
 #include "names.hpp"
 
+#include "construction.hpp"
 #include "cuda/kernel_name.hpp"
+#include "graph_identity.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
+#include "node_record.hpp"
 
 #include <cudag/format.hpp>
 
@@ -19,7 +24,7 @@ namespace {
 
 /// Names a node without its place in the source.
 std::string name_node(const GraphState& graph, std::uint32_t index) {
-    const NodeRecord& record = graph.records().nodes()[index];
+    const NodeRecord& record = records_of(graph).nodes()[index];
     const std::string_view kind = kind_text(record);
     const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
     if (!record.label.empty()) {
@@ -36,32 +41,32 @@ std::string name_node(const GraphState& graph, std::uint32_t index) {
 } // namespace
 
 std::string describe_node(const GraphState& graph, std::uint32_t index) {
-    const NodeRecord& record = graph.records().nodes()[index];
+    const NodeRecord& record = records_of(graph).nodes()[index];
     std::string name = name_node(graph, index);
-    if (graph.tree().parent() != nullptr)
-        name += " inside " + name_node(*graph.tree().parent(), graph.tree().parent_node());
+    if (tree_of(graph).parent() != nullptr)
+        name += " inside " + name_node(*tree_of(graph).parent(), tree_of(graph).parent_node());
     if (record.device != any_device) name += fmt::format(" on device {}", record.device);
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
 }
 
 std::string describe_place(const GraphState& graph) {
-    if (graph.tree().parent() == nullptr) return "the graph itself";
+    if (tree_of(graph).parent() == nullptr) return "the graph itself";
     std::string text;
-    if (graph.tree().place() == Place::body) {
-        const std::size_t bodies = graph.tree().parent()->nested_in(graph.tree().parent_node()).size();
-        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.tree().number());
+    if (tree_of(graph).place() == Place::body) {
+        const std::size_t bodies = nested_in(*tree_of(graph).parent(), tree_of(graph).parent_node()).size();
+        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", tree_of(graph).number());
     }
-    return text + describe_node(*graph.tree().parent(), graph.tree().parent_node());
+    return text + describe_node(*tree_of(graph).parent(), tree_of(graph).parent_node());
 }
 
 std::string describe_graph(const GraphState& graph) {
-    const GraphState& root = graph.root();
-    if (root.construction().made_at.line != 0)
-        return fmt::format("{} made at {}", root.identity().is_clone() ? "the clone of the graph" : "the graph",
-                           root.construction().made_at);
-    const char* name = root.construction().is_built ? "the graph" : "the graph under construction";
-    if (root.records().nodes().empty()) return fmt::format("{} without nodes", name);
+    const GraphState& root = root_of(graph);
+    if (construction_of(root).made_at.line != 0)
+        return fmt::format("{} made at {}", identity_of(root).is_clone() ? "the clone of the graph" : "the graph",
+                           construction_of(root).made_at);
+    const char* name = construction_of(root).is_built ? "the graph" : "the graph under construction";
+    if (records_of(root).nodes().empty()) return fmt::format("{} without nodes", name);
     return fmt::format("{} that begins with {}", name, describe_node(root, 0));
 }
 
@@ -69,8 +74,8 @@ namespace {
 
 /// Finds the clone, in `graph`, of the graph of `node`; null if there is none.
 const GraphState* find_clone(const GraphState& graph, const Node& node) {
-    if (graph.identity().is_of_origin(node)) return &graph;
-    for (const auto& inner : graph.nested())
+    if (identity_of(graph).is_of_origin(node)) return &graph;
+    for (const auto& inner : nested_of(graph))
         if (const GraphState* found = find_clone(*inner, node)) return found;
     return nullptr;
 }
@@ -79,21 +84,21 @@ const GraphState* find_clone(const GraphState& graph, const Node& node) {
 
 std::string describe_foreign(const GraphState& here, const Node& node) {
     const GraphState& owner = GraphIdentity::of(node);
-    if (const GraphState* clone = find_clone(here.root(), node)) {
-        if (here.root().identity().is_clone())
+    if (const GraphState* clone = find_clone(root_of(here), node)) {
+        if (identity_of(root_of(here)).is_clone())
             return "to the one that this was cloned from; the clone's counterpart(node) is the handle here";
-        while (clone->tree().parent()->identity().is_clone())
-            clone = clone->tree().parent();
+        while (identity_of(*tree_of(*clone).parent()).is_clone())
+            clone = tree_of(*clone).parent();
         return fmt::format("to the one of which {} has a clone inside; its inside(node) is the handle here",
-                           describe_node(*clone->tree().parent(), clone->tree().parent_node()));
+                           describe_node(*tree_of(*clone).parent(), tree_of(*clone).parent_node()));
     }
-    if (owner.root().identity().is_clone_of(here.root().identity()))
+    if (identity_of(root_of(owner)).is_clone_of(identity_of(root_of(here))))
         return "to a clone of this one; use the handle that the clone's counterpart() was given";
     return fmt::format("to {}, while this is {}", describe_graph(owner), describe_graph(here));
 }
 
 Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {
-    const NodeRecord& record = graph.records().nodes()[index];
+    const NodeRecord& record = records_of(graph).nodes()[index];
     return {std::string(action) + describe_node(graph, index), {std::string(record.label)}, record.location};
 }
 

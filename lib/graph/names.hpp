@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/failure.hpp"
-#include "graph_state.hpp"
+#include "node_record.hpp"
 
 #include <cudag/node.hpp>
 
@@ -11,6 +11,8 @@
 #include <string_view>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Returns "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
 [[nodiscard]] std::string_view kind_text(const NodeRecord& node) noexcept;

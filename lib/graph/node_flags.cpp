@@ -1,7 +1,9 @@
 // Flags for the special nodes of a graph.
 #include "node_flags.hpp"
 
-#include "graph_state.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
+#include "native_graph.hpp"
 
 #include "cuda/failure.hpp"
 
@@ -14,8 +16,8 @@ namespace {
 /// Looks inside only if the nodes are read: another thread may be reading them.
 template <class Has>
 bool is_inside(const GraphState& graph, const Has& has) {
-    return graph.records().has_known_nodes() &&
-           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return has(*inner); });
+    return records_of(graph).has_known_nodes() &&
+           std::ranges::any_of(nested_of(graph), [&](const auto& inner) { return has(*inner); });
 }
 
 bool has_native_memory_nodes(cudaGraph_t graph) {
@@ -37,28 +39,28 @@ bool has_native_memory_nodes(cudaGraph_t graph) {
 } // namespace
 
 bool may_have_memory_nodes(const GraphState& graph) {
-    return graph.records().is_read() ? has_memory_nodes(graph) : has_native_memory_nodes(graph.native());
+    return records_of(graph).is_read() ? has_memory_nodes(graph) : has_native_memory_nodes(native_of(graph));
 }
 
 bool has_memory_nodes(const GraphState& graph) {
-    graph.records().read_nodes();
-    return graph.records().special().memory ||
+    records_of(graph).read_nodes();
+    return records_of(graph).special().memory ||
            is_inside(graph, [](const GraphState& inner) { return has_memory_nodes(inner); });
 }
 
 bool has_host_tasks(const GraphState& graph) noexcept {
-    return graph.records().special().host_tasks.load(std::memory_order_relaxed) ||
+    return records_of(graph).special().host_tasks.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return has_host_tasks(inner); });
 }
 
 bool has_device_updatable(const GraphState& graph) noexcept {
-    return graph.records().special().device_updatable.load(std::memory_order_relaxed) ||
+    return records_of(graph).special().device_updatable.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return has_device_updatable(inner); });
 }
 
 bool may_have_device_updatable(const GraphState& graph) noexcept {
-    return graph.records().special().read ||
-           graph.records().special().device_updatable.load(std::memory_order_relaxed) ||
+    return records_of(graph).special().read ||
+           records_of(graph).special().device_updatable.load(std::memory_order_relaxed) ||
            is_inside(graph, [](const GraphState& inner) { return may_have_device_updatable(inner); });
 }
 

@@ -1,8 +1,9 @@
 // The library's reference to a node: its graph and its index.
 #pragma once
 
-#include "graph_state.hpp"
+#include "graph_records.hpp"
 #include "names.hpp"
+#include "node_record.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -12,6 +13,8 @@
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// A reference to a node; empty if `graph` is null. The graph must stay in place.
 struct NodePlace {
     const GraphState* graph = nullptr;
@@ -20,8 +23,8 @@ struct NodePlace {
     explicit operator bool() const noexcept { return graph != nullptr; }
     bool operator==(const NodePlace&) const = default;
 
-    [[nodiscard]] const NodeRecord& record() const { return graph->records().nodes()[index]; }
-    [[nodiscard]] cudaGraphNode_t native() const { return graph->records().natives()[index]; }
+    [[nodiscard]] const NodeRecord& record() const { return records_of(*graph).nodes()[index]; }
+    [[nodiscard]] cudaGraphNode_t native() const { return records_of(*graph).natives()[index]; }
     [[nodiscard]] std::string describe() const { return describe_node(*graph, index); }
     [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(*graph, index, action); }
 };

@@ -11,7 +11,10 @@
 #include "edges/edge_set.hpp"
 #include "edges/outline.hpp"
 #include "edges/reduction.hpp"
-#include "graph_state.hpp"
+#include "graph_edges.hpp"
+#include "graph_records.hpp"
+#include "graph_tree.hpp"
+#include "native_graph.hpp"
 #include "node/kernel_attributes.hpp"
 #include "plan/ends.hpp"
 #include "plan/plan.hpp"
@@ -33,19 +36,19 @@ bool is_event(NodeKind kind) {
     return kind == NodeKind::record_event || kind == NodeKind::wait_event;
 }
 
-bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
-    return is_event(graph.records().nodes()[edge.from].kind) || is_event(graph.records().nodes()[edge.to].kind);
+bool is_at_event(const std::vector<NodeRecord>& nodes, const EdgeRecord& edge) {
+    return is_event(nodes[edge.from].kind) || is_event(nodes[edge.to].kind);
 }
 
 /// Finds the nodes whose incoming edges must stay: cudag may not change edges to events, possibly captured by a
 /// library, or from them. Empty if there are none.
 std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
     std::vector<bool> kept;
-    if (std::ranges::none_of(graph.records().nodes(), [](const NodeRecord& node) { return is_event(node.kind); }))
-        return kept;
+    const std::vector<NodeRecord>& nodes = records_of(graph).nodes();
+    if (std::ranges::none_of(nodes, [](const NodeRecord& node) { return is_event(node.kind); })) return kept;
     for (const EdgeRecord& edge : edges) {
-        if (!is_at_event(graph, edge)) continue;
-        kept.resize(graph.records().natives().size());
+        if (!is_at_event(nodes, edge)) continue;
+        kept.resize(nodes.size());
         kept[edge.to] = true;
     }
     return kept;
@@ -104,12 +107,13 @@ class NodeDevices {
         bind_context();
         NodeDevices devices;
         constexpr auto unknown = static_cast<std::uint32_t>(any_device);
-        std::vector<std::uint32_t> found(graph.records().natives().size(), unknown);
+        const GraphRecords& records = records_of(graph);
+        std::vector<std::uint32_t> found(records.natives().size(), unknown);
         for (std::size_t i = 0; i < found.size(); ++i)
-            if (graph.records().nodes()[i].kind == NodeKind::kernel)
-                found[i] = devices.of_kernel(graph.records().natives()[i]);
+            if (records.nodes()[i].kind == NodeKind::kernel)
+                found[i] = devices.of_kernel(records.natives()[i]);
             else
-                found[i] = static_cast<std::uint32_t>(std::int32_t{graph.records().nodes()[i].device});
+                found[i] = static_cast<std::uint32_t>(std::int32_t{records.nodes()[i].device});
         for (const EdgeRecord& edge : edges)
             if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
         const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
@@ -134,9 +138,10 @@ class NodeDevices {
 /// if there may be several.
 EarlyNodes early_nodes(const GraphState& graph) {
     EarlyNodes found;
-    const std::size_t nodes = graph.records().natives().size();
+    const GraphRecords& records = records_of(graph);
+    const std::size_t nodes = records.natives().size();
     const auto kernel_at = [&](std::size_t node) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[node].params);
+        const auto* const* kernel = std::get_if<const KernelParams*>(&records.nodes()[node].params);
         return kernel == nullptr ? nullptr : *kernel;
     };
     bool is_one_context = is_only_device();
@@ -167,7 +172,7 @@ EarlyNodes early_nodes(const GraphState& graph) {
     for (std::size_t node = 0; node < nodes; ++node) {
         if (found.roles[node] == EarlyRole::other) continue;
         CUDA_KERNEL_NODE_PARAMS params{};
-        checked_driver<GraphError>(driver().graph_kernel_node_get_params(graph.records().natives()[node], &params),
+        checked_driver<GraphError>(driver().graph_kernel_node_get_params(records.natives()[node], &params),
                                    "cuGraphKernelNodeGetParams");
         const auto number = static_cast<std::uint32_t>(contexts.size());
         const auto [place, is_new] = contexts.try_emplace(params.ctx, Context{number, false});
@@ -192,20 +197,21 @@ std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, cons
 
 PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool plans_ends, bool wants_early,
                    bool wants_lanes) {
-    PlanInput input{.nodes = graph.records().natives().size(),
+    const GraphRecords& records = records_of(graph);
+    PlanInput input{.nodes = records.natives().size(),
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
     const auto nodes_of = [&](NodeKind kind) {
         std::vector<bool> found;
         found.reserve(input.nodes);
-        for (const NodeRecord& node : graph.records().nodes())
+        for (const NodeRecord& node : records.nodes())
             found.push_back(node.kind == kind);
         return found;
     };
     // With several devices, a kernel before and after all nodes would make each device wait for the others.
     if (plans_ends && is_only_device()) input.is_kernel = nodes_of(NodeKind::kernel);
-    if (graph.records().special().joins) input.is_join = nodes_of(NodeKind::empty);
+    if (records.special().joins) input.is_join = nodes_of(NodeKind::empty);
     if (wants_early) input.early = early_nodes(graph);
     if (wants_lanes) {
         input.lanes = device_rules().lanes;
@@ -213,18 +219,19 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
         input.is_off_lanes = input.is_join;
         input.is_off_lanes.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
-            if (is_event(graph.records().nodes()[node].kind)) input.is_off_lanes[node] = true;
+            if (is_event(records.nodes()[node].kind)) input.is_off_lanes[node] = true;
     }
     return input;
 }
 
 /// Finds a neighbouring kernel node for each kernel of a plan; null if it has none.
 std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEdges& planned) {
-    const auto nodes = static_cast<std::uint32_t>(graph.records().natives().size());
+    const GraphRecords& records = records_of(graph);
+    const auto nodes = static_cast<std::uint32_t>(records.natives().size());
     std::vector<cudaGraphNode_t> found(planned.kernels);
     const auto note = [&](std::uint32_t kernel, std::uint32_t node) {
-        if (kernel < nodes || node >= nodes || graph.records().nodes()[node].kind != NodeKind::kernel) return;
-        if (cudaGraphNode_t& place = found[kernel - nodes]; place == nullptr) place = graph.records().natives()[node];
+        if (kernel < nodes || node >= nodes || records.nodes()[node].kind != NodeKind::kernel) return;
+        if (cudaGraphNode_t& place = found[kernel - nodes]; place == nullptr) place = records.natives()[node];
     };
     for (const EdgeRecord& edge : planned.edges) {
         note(edge.to, edge.from);
@@ -280,9 +287,9 @@ std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
 /// Plans a graph with memory nodes. CUDA cannot remove its edges: nodes with incoming native edges keep their edges.
 std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool plans_ends,
                                                 bool wants_early) {
-    const std::vector<EdgeRecord>& native = graph.edge_lists().native();
-    const std::vector<EdgeRecord>& written = graph.edges();
-    const std::size_t nodes = graph.records().natives().size();
+    const std::vector<EdgeRecord>& native = edge_lists_of(graph).native();
+    const std::vector<EdgeRecord>& written = edges_of(graph);
+    const std::size_t nodes = records_of(graph).natives().size();
     const std::vector<EdgeRecord> edges =
         native_first(native, plan.reduce ? reduced(nodes, written, kept_nodes(graph, written)) : written);
     PlanInput input = input_of(graph, edges, plans_ends, wants_early, false);
@@ -312,26 +319,26 @@ std::shared_ptr<const PlannedEdges> shared(std::optional<PlannedEdges>&& planned
 } // namespace
 
 std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan) {
-    if (const PlanInForce& now = graph.edge_lists().plan(); now.is_fixed) return now.planned;
+    if (const PlanInForce& now = edge_lists_of(graph).plan(); now.is_fixed) return now.planned;
     const bool has_memory = has_memory_nodes(graph);
     if (plan == Plan::as_written() && !has_memory) return nullptr;
     const bool are_of_another =
-        graph.tree().parent() != nullptr || plan.durations.size() != graph.records().natives().size();
+        tree_of(graph).parent() != nullptr || plan.durations.size() != records_of(graph).natives().size();
     if (!plan.durations.empty() && are_of_another) {
         Plan rest = plan;
         rest.lanes = 0;
         rest.durations.clear();
         return planned_edges(graph, rest);
     }
-    const Outline outline = outline_of(graph.records().natives().size(), graph.edges());
+    const Outline outline = outline_of(records_of(graph).natives().size(), edges_of(graph));
     const bool has_ends_to_plan =
-        plan.ends && graph.tree().parent() == nullptr && may_plan_ends(graph.records().natives().size(), outline);
+        plan.ends && tree_of(graph).parent() == nullptr && may_plan_ends(records_of(graph).natives().size(), outline);
     const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_fan_in); // else it is a line
-    const bool wants_early = plan.early && graph.records().special().waits;
-    if (!graph.records().special().joins && !outline.has_fan_in && !has_ends_to_plan && !wants_early && !wants_lanes)
+    const bool wants_early = plan.early && records_of(graph).special().waits;
+    if (!records_of(graph).special().joins && !outline.has_fan_in && !has_ends_to_plan && !wants_early && !wants_lanes)
         return nullptr;
     if (has_memory) return shared(planned_with_memory(graph, plan, has_ends_to_plan, wants_early));
-    PlanInput input = input_of(graph, graph.edges(), has_ends_to_plan, wants_early, wants_lanes);
+    PlanInput input = input_of(graph, edges_of(graph), has_ends_to_plan, wants_early, wants_lanes);
     input.has_fan_in = outline.has_fan_in;
     return shared(planned_by(plan, std::move(input)));
 }
@@ -340,37 +347,38 @@ namespace {
 
 /// Adds and removes empty kernels so that CUDA's graph has those of `planned`; none if it is null.
 void set_plan_kernels(GraphState& graph, const PlannedEdges* planned) {
-    std::vector<cudaGraphNode_t>& kernels = graph.edge_lists().plan().kernels;
+    std::vector<cudaGraphNode_t>& kernels = edge_lists_of(graph).plan().kernels;
     const std::size_t wanted = planned == nullptr ? 0 : planned->kernels;
     while (kernels.size() > wanted) {
         checked<GraphError>(cudaGraphDestroyNode(kernels.back()), "cudaGraphDestroyNode");
-        graph.edge_lists().forget_kernels(graph.records().natives().size(), kernels.size() - 1);
+        edge_lists_of(graph).forget_kernels(records_of(graph).natives().size(), kernels.size() - 1);
     }
     if (kernels.size() >= wanted) return;
     std::optional<DeviceGuard> device;
-    for (const GraphState* around = &graph; around != nullptr && !device; around = around->tree().parent())
-        if (around->tree().place() == Place::body)
-            device.emplace(around->tree().device()); // the device of all nodes of a body
+    for (const GraphState* around = &graph; around != nullptr && !device; around = tree_of(*around).parent())
+        if (tree_of(*around).place() == Place::body)
+            device.emplace(tree_of(*around).device()); // the device of all nodes of a body
     bind_context();
     kernels.reserve(wanted);
     const std::vector<cudaGraphNode_t> near = neighbours(graph, *planned);
     while (kernels.size() < wanted)
-        kernels.push_back(add_nothing(graph.native(), near[kernels.size()]));
+        kernels.push_back(add_nothing(native_of(graph), near[kernels.size()]));
 }
 
 /// Whether an unread captured graph has so many edges that they cost CUDA more time than reading and planning the
 /// graph. If most of its nodes have one incoming edge, there is little to plan.
 bool has_many_edges(const GraphState& graph) {
     std::size_t nodes = 0, edges = 0;
-    checked<GraphError>(compat::graph_edge_count(graph.native(), &edges), "cudaGraphGetEdges");
-    checked<GraphError>(cudaGraphGetNodes(graph.native(), nullptr, &nodes), "cudaGraphGetNodes");
+    checked<GraphError>(compat::graph_edge_count(native_of(graph), &edges), "cudaGraphGetEdges");
+    checked<GraphError>(cudaGraphGetNodes(native_of(graph), nullptr, &nodes), "cudaGraphGetNodes");
     return edges > nodes + nodes / 4;
 }
 
 void add_planned(const GraphState& graph, std::vector<PlannedGraph>& found) {
-    if (!graph.records().is_read()) return;
-    if (const auto& planned = graph.edge_lists().plan().planned; planned != nullptr) found.push_back({&graph, planned});
-    for (const auto& inner : graph.nested())
+    if (!records_of(graph).is_read()) return;
+    if (const auto& planned = edge_lists_of(graph).plan().planned; planned != nullptr)
+        found.push_back({&graph, planned});
+    for (const auto& inner : nested_of(graph))
         add_planned(*inner, found);
 }
 
@@ -383,24 +391,24 @@ std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
 }
 
 void follow_plan(GraphState& graph, const Plan& plan) {
-    if (!graph.records().is_read()) { // a captured graph is planned inside a read one, or if the plan pays
-        const bool is_inside = graph.tree().parent() != nullptr && graph.root().records().is_read();
+    if (!records_of(graph).is_read()) { // a captured graph is planned inside a read one, or if the plan pays
+        const bool is_inside = tree_of(graph).parent() != nullptr && records_of(root_of(graph)).is_read();
         if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph))) {
-            graph.edge_lists().plan().plan = plan; // the native edges stay
+            edge_lists_of(graph).plan().plan = plan; // the native edges stay
             return;
         }
         read_all(graph);
     }
-    GraphEdges& edges = graph.edge_lists();
+    GraphEdges& edges = edge_lists_of(graph);
     edges.plan_by(plan, planned_edges(graph, plan));
     if (has_memory_nodes(graph)) edges.plan().is_fixed = true;
     const PlannedEdges* const planned = edges.plan().planned.get();
     if (edges.plan().kernels.empty() && (planned == nullptr || planned->kernels == 0)) // usually
-        return edges.become_planned(graph.native(), graph.records().natives());
+        return edges.become_planned(native_of(graph), records_of(graph).natives());
     set_plan_kernels(graph, planned);
-    std::vector<cudaGraphNode_t> nodes = graph.records().natives();
+    std::vector<cudaGraphNode_t> nodes = records_of(graph).natives();
     nodes.insert(nodes.end(), edges.plan().kernels.begin(), edges.plan().kernels.end());
-    edges.become_planned(graph.native(), nodes);
+    edges.become_planned(native_of(graph), nodes);
 }
 
 } // namespace cudag::detail

@@ -1,6 +1,13 @@
 // Collection of the addresses in the parameters of nodes.
 #include "address_index.hpp"
 
+#include "graph/allocations.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_memos.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/node_record.hpp"
 #include "node/kernel.hpp"
 #include "order/declarations.hpp"
 
@@ -27,9 +34,9 @@ constexpr std::uintptr_t most_address = std::uintptr_t{1} << 57U;
 
 /// Collects the addresses of memory allocated by the nodes of a graph, and of those inside it.
 void collect_allocated(const GraphState& graph, std::unordered_set<std::uintptr_t>& addresses) {
-    for (const GraphAllocation& memory : graph.records().allocations().list())
+    for (const GraphAllocation& memory : records_of(graph).allocations().list())
         if (memory.alloc) addresses.insert(memory.address);
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         collect_allocated(*inner, addresses);
 }
 
@@ -46,7 +53,7 @@ class NodeWords {
     [[nodiscard]] bool add(std::uint32_t node) {
         node_ = node;
         declared_.clear();
-        graph_.records().initial_accesses().for_each(
+        records_of(graph_).initial_accesses().for_each(
             node, [this](const ArgumentAccess& access) { declared_.push_back(access); });
         const DeclaredArguments declared = declared_;
         bool is_whole = false;
@@ -54,7 +61,7 @@ class NodeWords {
             is_whole = is_whole || access.argument == whole_node;
             known_.push_back({access.block, number_, node, access.argument, access.unit});
         }
-        const NodeParams& params = graph_.records().nodes()[node].params;
+        const NodeParams& params = records_of(graph_).nodes()[node].params;
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             add_kernel(**kernel, declared);
         else if (const auto* const* copy = std::get_if<const CopyParams*>(&params))
@@ -151,7 +158,7 @@ bool is_opaque(const NodeRecord& node) noexcept {
            node.kind != NodeKind::child;
 }
 
-AddressIndex::AddressIndex(const GraphState& graph) : version_(graph.records().declared_version()) {
+AddressIndex::AddressIndex(const GraphState& graph) : version_(records_of(graph).declared_version()) {
     std::unordered_set<std::uintptr_t> allocated;
     collect_allocated(graph, allocated);
     add(graph, {no_graph, 0}, allocated);
@@ -163,12 +170,13 @@ void AddressIndex::add(const GraphState& graph, const Holder& holder,
     const auto number = static_cast<std::uint32_t>(graphs_.size());
     graphs_.push_back({&graph, holder});
     NodeWords words(graph, number, allocated, words_, known_);
-    const auto count = static_cast<std::uint32_t>(graph.records().nodes().size());
+    const auto count = static_cast<std::uint32_t>(records_of(graph).nodes().size());
     for (std::uint32_t i = 0; i < count; ++i)
-        if (const bool declares_all = words.add(i); !declares_all && is_opaque(graph.records().nodes()[i]) && !opaque_)
+        if (const bool declares_all = words.add(i);
+            !declares_all && is_opaque(records_of(graph).nodes()[i]) && !opaque_)
             opaque_ = Holder{number, i};
-    for (const auto& inner : graph.nested())
-        add(*inner, {number, inner->tree().parent_node()}, allocated);
+    for (const auto& inner : nested_of(graph))
+        add(*inner, {number, tree_of(*inner).parent_node()}, allocated);
 }
 
 void AddressIndex::sort() {
@@ -199,11 +207,11 @@ bool AddressIndex::has_beginning(std::uintptr_t address) const noexcept {
 }
 
 std::shared_ptr<const AddressIndex> addresses_of(const GraphState& graph) {
-    graph.records().read_nodes(); // not under the lock
-    const auto lock = graph.lock();
-    if (!graph.root().construction().is_built) return std::make_shared<const AddressIndex>(graph);
-    std::shared_ptr<const AddressIndex>& known = graph.memos().of<KnownAddresses>().index;
-    if (known == nullptr || known->version() != graph.records().declared_version())
+    records_of(graph).read_nodes(); // not under the lock
+    const auto lock = lock_of(graph);
+    if (!construction_of(root_of(graph)).is_built) return std::make_shared<const AddressIndex>(graph);
+    std::shared_ptr<const AddressIndex>& known = memos_of(graph).of<KnownAddresses>().index;
+    if (known == nullptr || known->version() != records_of(graph).declared_version())
         known = std::make_shared<const AddressIndex>(graph);
     return known;
 }

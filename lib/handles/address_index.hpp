@@ -2,8 +2,9 @@
 #pragma once
 
 #include "accesses/memory_access.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/construction.hpp"
 #include "graph/node_place.hpp"
+#include "graph/node_record.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// The kind of an address in a node's parameters.
 enum class WordKind : std::uint8_t {

@@ -4,7 +4,7 @@
 #include <cudag/format.hpp>
 
 #include "cuda/failure.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_identity.hpp"
 #include "graph/names.hpp"
 #include "node/function.hpp"
 

@@ -4,6 +4,8 @@
 #include "address_index.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_identity.hpp"
 #include "graph/names.hpp"
 #include "graph/region_nodes.hpp"
 
@@ -162,9 +164,10 @@ class UseFinder {
     /// Returns the first and the last node of a joint declaration: all nodes of a captured region.
     static std::pair<std::uint32_t, std::uint32_t> region_around(const KnownMemory& known, const NodePlace& place) {
         if (known.unit == 0) return {known.node, known.node};
-        for (const RegionNodes* region : place.graph->construction().regions) {
+        for (const RegionNodes* region : construction_of(*place.graph).regions) {
             if (region->first + 1 != known.unit) continue;
-            const std::uint32_t first = GraphIdentity::index_unchecked(place.graph->identity().numbered(region->first));
+            const std::uint32_t first =
+                GraphIdentity::index_unchecked(identity_of(*place.graph).numbered(region->first));
             return {first, first + region->count - 1};
         }
         return {known.node, known.node};
@@ -312,7 +315,7 @@ std::vector<BufferUse> Graph::uses_of(const detail::ParamMemory& param) const {
     const detail::GraphState& graph = state();
     std::vector<BufferUse> uses;
     for (const detail::AddressUse& use : detail::uses_of(graph, param).uses)
-        uses.push_back({use.place.graph->identity().handle(use.place.index), use.argument, use.offset});
+        uses.push_back({identity_of(*use.place.graph).handle(use.place.index), use.argument, use.offset});
     return uses;
 }
 

@@ -1,7 +1,6 @@
 // The uses of a BufferParam's memory by nodes, and the addresses in their parameters.
 #pragma once
 
-#include "graph/graph_state.hpp"
 #include "graph/node_place.hpp"
 #include "node/owned_params.hpp"
 
@@ -13,6 +12,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// An address in a node's parameters.
 struct AddressUse {

@@ -2,9 +2,13 @@
 #include <cudag/captured_node.hpp>
 
 #include "cuda/failure.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
+#include "graph/node_record.hpp"
 #include "graph/region_nodes.hpp"
 #include "order/declarations.hpp"
 #include "order/tracking.hpp"
@@ -27,7 +31,7 @@ std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t
     std::vector<Node> nodes;
     nodes.reserve(numbers.size());
     for (const std::uint32_t number : numbers)
-        nodes.push_back(graph.identity().numbered(number));
+        nodes.push_back(identity_of(graph).numbered(number));
     return nodes;
 }
 
@@ -50,7 +54,7 @@ std::vector<Node> CapturedNode::nodes() const {
     std::vector<Node> nodes;
     nodes.reserve(region_->count);
     for (std::uint32_t i = 0; i < region_->count; ++i)
-        nodes.push_back(graph.identity().numbered(region_->first + i));
+        nodes.push_back(identity_of(graph).numbered(region_->first + i));
     return nodes;
 }
 
@@ -72,13 +76,13 @@ CapturedNode CapturedNode::label(std::string_view text) const {
     const std::uint32_t first = GraphIdentity::index_unchecked(first_);
     const detail::Label shared(text);
     for (std::uint32_t i = first; i < first + region_->count; ++i)
-        if (detail::NodeRecord& node = graph.records().record(i); node.label.empty()) node.label = shared;
+        if (detail::NodeRecord& node = records_of(graph).record(i); node.label.empty()) node.label = shared;
     return *this;
 }
 
 CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesses) const {
     GraphState& graph = GraphIdentity::of(first_);
-    const auto lock = graph.lock();
+    const auto lock = lock_of(graph);
     const std::uint32_t unit = detail::unit_of(*region_);
     for (detail::ArgumentAccess& access : accesses)
         access.unit = unit;
@@ -98,16 +102,16 @@ void CapturedNode::add_edges(const Node* from, std::size_t count) const {
     GraphState& graph = GraphIdentity::of(first_);
     const std::uint32_t first = GraphIdentity::index_unchecked(first_);
     for (const Node& earlier : std::span(from, count)) {
-        if (!graph.identity().is_own(earlier)) continue; // refused below
+        if (!identity_of(graph).is_own(earlier)) continue; // refused below
         const std::uint32_t index = GraphIdentity::index_unchecked(earlier);
         if (index - first < region_->count)
             detail::refuse(
                 fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),
                 node_subject(graph, index, "after: "));
     }
-    graph.edge_lists().logical().reserve(region_->roots.size() * count); // only the first root can fail
+    edge_lists_of(graph).logical().reserve(region_->roots.size() * count); // only the first root can fail
     for (const std::uint32_t root : region_->roots)
-        detail::add_edges(graph.identity().numbered(root), from, count);
+        detail::add_edges(identity_of(graph).numbered(root), from, count);
 }
 
 } // namespace cudag

@@ -3,7 +3,9 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/node_record.hpp"
 #include "kernel_match.hpp"
 
 #include <fmt/format.h>
@@ -27,9 +29,9 @@ constexpr std::size_t most_listed = 10; ///< largest number of nodes or names in
 /// Calls `visit` for the records of `graph` and of graphs inside it.
 template <class Visit>
 void for_each_record(const GraphState& graph, const Visit& visit) {
-    for (const detail::NodeRecord& node : graph.records().nodes())
+    for (const detail::NodeRecord& node : records_of(graph).nodes())
         visit(node);
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         for_each_record(*inner, visit);
 }
 

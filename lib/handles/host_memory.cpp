@@ -3,6 +3,8 @@
 
 #include "cuda/failure.hpp"
 #include "graph/for_each_graph.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/names.hpp"
 
 #include <cudag/format.hpp>
@@ -52,12 +54,12 @@ std::vector<HostSide> sides_of(const NodeParams& params) {
 std::vector<cudag::HostMemory> all_host_memory_of(const GraphState& graph) {
     std::vector<cudag::HostMemory> found;
     for_each_graph(graph, [&](const GraphState& each) {
-        for (std::uint32_t i = 0; i < each.records().nodes().size(); ++i)
-            for (const HostSide& side : sides_of(each.records().params(i))) {
+        for (std::uint32_t i = 0; i < records_of(each).nodes().size(); ++i)
+            for (const HostSide& side : sides_of(records_of(each).params(i))) {
                 if (!side.is_host || side.data == nullptr) continue;
                 const cudaMemoryType type = type_of(side.data);
                 if (type == cudaMemoryTypeHost || type == cudaMemoryTypeUnregistered)
-                    found.push_back({each.identity().handle(i), side.argument, side.data, side.bytes,
+                    found.push_back({identity_of(each).handle(i), side.argument, side.data, side.bytes,
                                      type == cudaMemoryTypeUnregistered});
             }
     });

@@ -4,12 +4,13 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
-#include "graph/graph_state.hpp"
 #include "node/function.hpp"
+#include "node/node_params.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <variant>
 
 namespace cudag::detail {
 

@@ -3,7 +3,8 @@
 
 #include "cuda/failure.hpp"
 #include "graph/find.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ Graph graph_inside(const Node& node, std::size_t number) {
 }
 
 std::size_t count_inside(const Node& node) {
-    return GraphIdentity::of(node).nested_in(GraphIdentity::index_unchecked(node)).size();
+    return nested_in(GraphIdentity::of(node), GraphIdentity::index_unchecked(node)).size();
 }
 
 } // namespace cudag::detail

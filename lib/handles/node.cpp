@@ -4,8 +4,12 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_owners.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/names.hpp"
+#include "graph/node_record.hpp"
 #include "kernel_match.hpp"
 #include "node/kernel_attributes.hpp"
 #include "order/declarations.hpp"
@@ -23,7 +27,7 @@ using detail::GraphState;
 namespace {
 
 detail::NodeRecord& record_of(const Node& node) {
-    return GraphIdentity::of(node).records().record(GraphIdentity::index_unchecked(node));
+    return records_of(GraphIdentity::of(node)).record(GraphIdentity::index_unchecked(node));
 }
 
 } // namespace
@@ -51,7 +55,7 @@ SourceLocation Node::location() const {
 }
 cudaGraphNode_t Node::native() const {
     const GraphState& graph = GraphIdentity::of(*this);
-    return graph.records().natives()[GraphIdentity::index_unchecked(*this)];
+    return records_of(graph).natives()[GraphIdentity::index_unchecked(*this)];
 }
 
 Node Node::label(std::string_view text) const {
@@ -61,7 +65,7 @@ Node Node::label(std::string_view text) const {
 
 void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses) {
     GraphState& graph = GraphIdentity::of(node);
-    const auto lock = graph.lock();
+    const auto lock = lock_of(graph);
     declare_accesses(graph, GraphIdentity::index_unchecked(node), std::move(accesses));
 }
 
@@ -69,14 +73,14 @@ void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const 
     std::erase(owners, nullptr);
     GraphState& graph = GraphIdentity::of(node);
     const std::uint32_t index = GraphIdentity::index_unchecked(node);
-    const auto lock = graph.lock();
+    const auto lock = lock_of(graph);
     keep_owners(graph, std::move(owners), index);
 }
 
 void Node::require_kind(NodeKind expected) const {
     const GraphState& graph = GraphIdentity::of(*this);
     const std::uint32_t index = GraphIdentity::index_unchecked(*this);
-    const NodeKind actual = graph.records().nodes()[index].kind;
+    const NodeKind actual = records_of(graph).nodes()[index].kind;
     if (actual != expected)
         detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index, "as: "));
 }
@@ -84,7 +88,7 @@ void Node::require_kind(NodeKind expected) const {
 void Node::require_conditional(detail::ConditionalKind expected) const {
     const GraphState& graph = GraphIdentity::of(*this);
     const std::uint32_t index = GraphIdentity::index_unchecked(*this);
-    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.records().nodes()[index].params);
+    const auto* actual = std::get_if<const detail::ConditionalParams*>(&records_of(graph).nodes()[index].params);
     if (actual == nullptr)
         detail::refuse("CUDA does not tell which conditional an adopted node is",
                        detail::node_subject(graph, index, "as: "));
@@ -96,8 +100,8 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
 KernelInfo Node::kernel_info() const {
     const GraphState& graph = GraphIdentity::of(*this);
     const std::uint32_t index = GraphIdentity::index_unchecked(*this);
-    const auto lock = graph.lock();
-    const auto* params = std::get_if<const detail::KernelParams*>(&graph.records().params(index));
+    const auto lock = lock_of(graph);
+    const auto* params = std::get_if<const detail::KernelParams*>(&records_of(graph).params(index));
     if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index, "kernel_info: "));
     const detail::KernelParams& kernel = **params;
     KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
@@ -111,8 +115,8 @@ KernelInfo Node::kernel_info() const {
 void detail::read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes) {
     const GraphState& graph = GraphIdentity::of(node);
     const std::uint32_t place = GraphIdentity::index_unchecked(node);
-    const auto lock = graph.lock();
-    const KernelParams& kernel = *std::get<const KernelParams*>(graph.records().params(place));
+    const auto lock = lock_of(graph);
+    const KernelParams& kernel = *std::get<const KernelParams*>(records_of(graph).params(place));
     const bool fits = index < kernel.signature->count && kernel.signature->parameters[index].size == bytes;
     if (!fits)
         refuse(fmt::format("argument {} does not have {} bytes", index, bytes), node_subject(graph, place, "get: "));
@@ -123,10 +127,10 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
     const GraphState& graph = GraphIdentity::of(node);
     const std::uint32_t index = GraphIdentity::index_unchecked(node);
     const auto subject = [&] { return node_subject(graph, index, "on_device: "); };
-    const auto* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[index].params);
+    const auto* kernel = std::get_if<const KernelParams*>(&records_of(graph).nodes()[index].params);
     if (kernel == nullptr || !is_device_updatable(**kernel))
         refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
-    graph.records().special().device_updatable = true;
+    records_of(graph).special().device_updatable = true;
     cudaLaunchAttributeValue value{};
     const cudaError_t status =
         cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
@@ -139,7 +143,7 @@ namespace {
 void require_launch(const Node& node, detail::KernelMatch&& launches, const auto& name) {
     GraphState& graph = GraphIdentity::of(node);
     const std::uint32_t index = GraphIdentity::index_unchecked(node);
-    if (!launches(graph.records().record(index).params))
+    if (!launches(records_of(graph).record(index).params))
         detail::refuse(fmt::format("it does not launch {}", name()), node_subject(graph, index, "as: "));
 }
 

@@ -1,8 +1,13 @@
 // Names of nodes and graphs in logs.
 #include "text.hpp"
 
-#include "graph/graph_state.hpp"
+#include "graph/construction.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
+#include "graph/node_record.hpp"
 
 #include <cudag/format.hpp>
 
@@ -20,13 +25,13 @@ using detail::GraphState;
 std::string detail::count_nodes(const GraphState& graph) {
     constexpr std::size_t kinds = 32;
     std::array<std::size_t, kinds> counts{};
-    for (const detail::NodeRecord& node : graph.records().nodes())
+    for (const detail::NodeRecord& node : records_of(graph).nodes())
         ++counts[std::min(static_cast<std::size_t>(node.kind), kinds - 1)];
     std::string list;
     for (std::size_t kind = 0; kind < kinds; ++kind)
         if (counts[kind] != 0)
             list += fmt::format("{}{} {}", list.empty() ? " (" : ", ", counts[kind], static_cast<NodeKind>(kind));
-    const std::size_t all = graph.records().nodes().size();
+    const std::size_t all = records_of(graph).nodes().size();
     return fmt::format("{} node{}{}{}", all, all == 1 ? "" : "s", list, list.empty() ? "" : ")");
 }
 
@@ -41,10 +46,10 @@ std::string to_string(const Node& node) {
 std::string to_string(const Graph& graph) {
     const std::shared_ptr<GraphState>& shared = detail::Access::shared_state(graph);
     if (!shared) return "moved-from Graph";
-    if (shared->identity().is_orphan()) return "Graph inside a node of a graph that no longer exists";
+    if (identity_of(*shared).is_orphan()) return "Graph inside a node of a graph that no longer exists";
     const GraphState& state = *shared;
-    const std::size_t edges = state.edges().size();
-    const SourceLocation& where = state.root().construction().made_at;
+    const std::size_t edges = edges_of(state).size();
+    const SourceLocation& where = construction_of(root_of(state)).made_at;
     return fmt::format("graph of {} and {} edge{}{}", detail::count_nodes(state), edges, edges == 1 ? "" : "s",
                        where.line == 0 ? "" : fmt::format(", made at {}", where));
 }

@@ -7,6 +7,7 @@
 #include "edges/program_order.hpp"
 #include "edges/topological_order.hpp"
 #include "graph/check_edges.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "graph/node_flags.hpp"
 #include "graph/region_nodes.hpp"

@@ -1,12 +1,12 @@
 // Edges inferred from memory accesses, for a graph under construction.
 #pragma once
 
-#include "graph/graph_state.hpp"
-
 #include <cstddef>
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Adds the inferred edges to an acyclic graph and to the bodies of its conditionals. Removes them in the destructor,
 /// unless `keep` was called.

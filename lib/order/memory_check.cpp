@@ -7,6 +7,9 @@
 #include "cuda/failure.hpp"
 #include "edges/precedence.hpp"
 #include "edges/topological_order.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 #include "graph/node_place.hpp"
 #include "lists/none.hpp"
@@ -45,10 +48,10 @@ struct MemoryUse {
 class Check {
   public:
     explicit Check(const GraphState& graph)
-        : graph_(graph), memory_(graph.records().allocations().list()), begun_by_(graph.records().nodes().size()),
+        : graph_(graph), memory_(records_of(graph).allocations().list()), begun_by_(records_of(graph).nodes().size()),
           ended_by_(begun_by_.size()), is_suspect_(begun_by_.size()),
-          order_(topological_order(graph.edges(), EdgeGroups(begun_by_.size(), graph.edges(), &EdgeRecord::from))),
-          place_(places_in(order_)), precedence_(graph.edges(), order_, place_) {}
+          order_(topological_order(edges_of(graph), EdgeGroups(begun_by_.size(), edges_of(graph), &EdgeRecord::from))),
+          place_(places_in(order_)), precedence_(edges_of(graph), order_, place_) {}
 
     void run() {
         collect_all();
@@ -92,7 +95,7 @@ class Check {
     }
     void collect(std::uint32_t node, const NodePlace& place, const AddressRanges& all) {
         const std::size_t first = uses_.size();
-        for_each_access(place.graph->records().params(place.index), [&](const UsedRange& used) {
+        for_each_access(records_of(*place.graph).params(place.index), [&](const UsedRange& used) {
             const std::size_t bytes = std::max<std::size_t>(used.bytes, 1);
             if (!all.are_apart_from({used.begin, used.begin + bytes}))
                 uses_.push_back({node, place, used.begin, bytes, used.bytes == 0});
@@ -100,8 +103,8 @@ class Check {
         const std::span mine = std::span(uses_).subspan(first);
         for (MemoryUse& use : mine)
             use.is_end = use.is_pointer && is_end(use.begin, mine);
-        for (const auto& inner : place.graph->nested_in(place.index))
-            for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+        for (const auto& inner : nested_in(*place.graph, place.index))
+            for (std::uint32_t i = 0; i < records_of(*inner).nodes().size(); ++i)
                 collect(node, {inner.get(), i}, all);
     }
     /// Whether live memory ends at `address` that one of `uses` begins in.
@@ -187,7 +190,7 @@ class Check {
     }
 
     [[nodiscard]] std::string label(std::uint32_t node) const {
-        return std::string(graph_.records().nodes()[node].label);
+        return std::string(records_of(graph_).nodes()[node].label);
     }
 
     [[noreturn]] void refuse_free(const GraphAllocation& memory) {

@@ -2,7 +2,11 @@
 #include "node_accesses.hpp"
 
 #include "declarations.hpp"
+#include "graph/allocations.hpp"
 #include "graph/condition_arguments.hpp"
+#include "graph/conditions.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,8 +30,8 @@ MemoryBlock condition_cell(cudaGraphConditionalHandle handle) {
 /// By node: the largest size that may drive it, in elements; 0 if undriven. Empty if no node is driven.
 std::vector<std::size_t> most_elements(const GraphState& graph) {
     std::vector<std::size_t> most;
-    graph.records().bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
-        most.resize(graph.records().nodes().size());
+    records_of(graph).bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
+        most.resize(records_of(graph).nodes().size());
         most[node] = std::max(most[node], elements);
     });
     return most;
@@ -36,9 +40,9 @@ std::vector<std::size_t> most_elements(const GraphState& graph) {
 /// By node: the memory it frees; empty if the graph frees nothing.
 std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     std::vector<const GraphAllocation*> freed;
-    for (const GraphAllocation& memory : graph.records().allocations().list()) {
+    for (const GraphAllocation& memory : records_of(graph).allocations().list()) {
         if (!memory.free) continue;
-        freed.resize(graph.records().nodes().size());
+        freed.resize(records_of(graph).nodes().size());
         freed[*memory.free] = &memory;
     }
     return freed;
@@ -47,7 +51,7 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
 using TakenConditions = std::vector<std::pair<std::uint32_t, cudaGraphConditionalHandle>>;
 
 /// The conditions among a kernel's arguments; empty for other nodes.
-TakenConditions conditions_of(const GraphState& root, const NodeParams& params) {
+TakenConditions taken_conditions(const GraphState& root, const NodeParams& params) {
     TakenConditions taken;
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
         for_each_condition(
@@ -58,7 +62,7 @@ TakenConditions conditions_of(const GraphState& root, const NodeParams& params) 
 
 /// Whether a node in the tree of `root` sets the same conditions with both parameters.
 bool take_same_conditions(const GraphState& root, const NodeParams& a, const NodeParams& b) {
-    return root.conditions().all().empty() || conditions_of(root, a) == conditions_of(root, b);
+    return conditions_of(root).all().empty() || taken_conditions(root, a) == taken_conditions(root, b);
 }
 
 /// The known signature of `kernel`, which may come from another graph.
@@ -67,11 +71,13 @@ const KernelSignature& layout_of(const NodePlace& place, const KernelParams& ker
     return same_layout(known, *kernel.signature) ? known : *kernel.signature;
 }
 
-/// Calls `use` with each ArgumentAccess.
+/// Calls `use` with each ArgumentAccess. `conditions` are those of the root.
 template <class Use>
-void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
+void for_each_use(const NodePlace& place, const NodeParams& params, const Conditions& conditions,
+                  ArrayAddresses& arrays, const Use& use) {
     for_each_block(params, use);
-    if (const GraphState& root = place.graph->root(); !root.conditions().all().empty()) {
+    if (!conditions.all().empty()) {
+        const GraphState& root = root_of(*place.graph);
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             for_each_condition(root, layout_of(place, **kernel), (*kernel)->values,
                                [&](std::uint32_t argument, cudaGraphConditionalHandle handle) {
@@ -98,7 +104,8 @@ class Collector {
   public:
     Collector(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays, const Use& use,
               Sizes sizes = Sizes::in_force)
-        : graph_(graph), in_force_(in_force), arrays_(arrays), use_(use), sizes_(sizes) {}
+        : graph_(graph), conditions_(conditions_of(root_of(graph))), in_force_(in_force), arrays_(arrays), use_(use),
+          sizes_(sizes) {}
 
     /// `of`: the nodes to visit, or null for all.
     void run(const std::vector<bool>* of = nullptr) {
@@ -113,7 +120,8 @@ class Collector {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;
         if (sizes_ == Sizes::most) most = most_elements(graph);
-        const auto count = static_cast<std::uint32_t>(graph.records().nodes().size());
+        const auto count = static_cast<std::uint32_t>(records_of(graph).nodes().size());
+        const bool has_nested = !nested_of(graph).empty();
         for (std::uint32_t i = 0; i < count; ++i) {
             if (of != nullptr && !(*of)[i]) continue;
             const std::uint32_t node = holder.value_or(i);
@@ -121,7 +129,8 @@ class Collector {
             add(node, {&graph, i}, most.empty() ? 0 : most[i]);
             if (!freed.empty() && freed[i] != nullptr)
                 note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
-            for (const auto& inner : graph.nested_in(i))
+            if (!has_nested) continue;
+            for (const auto& inner : nested_in(graph, i))
                 add_all(*inner, node, nullptr);
         }
     }
@@ -131,9 +140,10 @@ class Collector {
         const auto note_use = [&](const ArgumentAccess& access) { note(node, place, access); };
         const NodeParams& params = in_force_.params(place);
         if (most == 0)
-            for_each_use(place, params, arrays_, note_use);
+            for_each_use(place, params, conditions_, arrays_, note_use);
         else
-            use_with_elements(params, most, [&](const auto& next) { for_each_use(place, &next, arrays_, note_use); });
+            use_with_elements(params, most,
+                              [&](const auto& next) { for_each_use(place, &next, conditions_, arrays_, note_use); });
         in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
             if (access.unit == 0 || place.graph != &graph_) // nodes inside belong to the node around them
                 note(node, place, access);
@@ -154,6 +164,7 @@ class Collector {
     static bool is_write(const ArgumentAccess& access) { return access.mode == AccessMode::write; }
 
     const GraphState& graph_;
+    const Conditions& conditions_; ///< of the root
     const InForce& in_force_;
     ArrayAddresses& arrays_;
     const Use& use_;
@@ -194,7 +205,7 @@ MemoryBlock ArrayAddresses::block(cudaArray_t array, const cudaPos& from, const 
 
 AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     AccessList all;
-    all.reserve(graph.records().initial_accesses().size());
+    all.reserve(records_of(graph).initial_accesses().size());
     const auto use = [&](const MemoryAccess& access) { all.add(access); };
     ArrayAddresses arrays;
     Collector(graph, graph_in_force, arrays, use, sizes).run();
@@ -204,18 +215,18 @@ AccessList access_list_of(const GraphState& graph, Sizes sizes) {
 std::vector<bool> driven_nodes(const GraphState& graph) {
     std::vector<bool> driven;
     const auto note = [&](std::uint32_t node) {
-        driven.resize(graph.records().nodes().size());
+        driven.resize(records_of(graph).nodes().size());
         driven[node] = true;
     };
-    graph.records().bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
-    for (const auto& inner : graph.nested())
-        if (!driven_nodes(*inner).empty()) note(inner->tree().parent_node());
+    records_of(graph).bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
+    for (const auto& inner : nested_of(graph))
+        if (!driven_nodes(*inner).empty()) note(tree_of(*inner).parent_node());
     return driven;
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {
     std::vector<ArgumentAccess> accesses;
-    for_each_use(node, params, arrays, [&](const ArgumentAccess& access) {
+    for_each_use(node, params, conditions_of(root_of(*node.graph)), arrays, [&](const ArgumentAccess& access) {
         if (!access.block.is_empty()) accesses.push_back(access);
     });
     return accesses;
@@ -225,7 +236,7 @@ bool have_same_accesses(const GraphState& graph, const NodeParams& a, const Node
     const auto* const* kernel = std::get_if<const KernelParams*>(&a);
     const auto* const* other = std::get_if<const KernelParams*>(&b);
     if (kernel != nullptr && other != nullptr) // only conditions are known of their accesses
-        return *kernel == *other || take_same_conditions(graph.root(), a, b);
+        return *kernel == *other || take_same_conditions(root_of(graph), a, b);
     if (a == b) return true;
     const auto few_of = [](const NodeParams& params) {
         ArgumentAccesses few;
@@ -233,7 +244,7 @@ bool have_same_accesses(const GraphState& graph, const NodeParams& a, const Node
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
-    return !has_array && std::ranges::equal(few_of(a), few_of(b)) && take_same_conditions(graph.root(), a, b);
+    return !has_array && std::ranges::equal(few_of(a), few_of(b)) && take_same_conditions(root_of(graph), a, b);
 }
 
 } // namespace cudag::detail

@@ -2,6 +2,9 @@
 #include "race_watch.hpp"
 
 #include "accesses/race_search.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "races.hpp"
 
 #include <algorithm>
@@ -38,9 +41,9 @@ void RaceWatch::stage(const NodePlace& node, const NodeParams& params, std::span
     std::vector<ArgumentAccess> next = accesses_of(node, params, arrays_);
     next.insert(next.end(), declared.begin(), declared.end());
     std::uint32_t holder = node.index;
-    for (const GraphState* graph = node.graph; graph != nullptr; graph = graph->tree().parent()) {
+    for (const GraphState* graph = node.graph; graph != nullptr; graph = tree_of(*graph).parent()) {
         if (Level& level = level_of(*graph); !level.order.is_line()) stage(level, holder, node, next);
-        holder = graph->tree().parent_node();
+        holder = tree_of(*graph).parent_node();
     }
 }
 
@@ -125,7 +128,7 @@ std::optional<Race> RaceWatch::find_anywhere(Level& level) {
         accesses.add(*entry);
     const auto is_settled = [&](std::uint32_t access) { return entries[access]->state == State::settled; };
     for (const auto& [first, second] :
-         find_races(accesses, level.graph.records().nodes().size(), level.graph.edges(), all_races))
+         find_races(accesses, records_of(level.graph).nodes().size(), edges_of(level.graph), all_races))
         if (!is_settled(first) || !is_settled(second)) return make_race(level.graph, *entries[first], *entries[second]);
     return std::nullopt;
 }

@@ -3,6 +3,8 @@
 
 #include "accesses/access_index.hpp"
 #include "accesses/memory_order.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
 #include "node_accesses.hpp"
 
 #include <cudag/race.hpp>
@@ -17,6 +19,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// The accesses of the nodes of a built graph or an exec. A change is compared only with overlapping accesses. Each
 /// graph of the tree gets its record with the first change of one of its nodes, and a new one with the first change
@@ -52,7 +56,7 @@ class RaceWatch {
     /// The nodes of one graph among each other.
     struct Level {
         Level(const GraphState& g, std::uint64_t version)
-            : graph(g), declared_version(version), order(g.records().nodes().size(), g.edges()) {}
+            : graph(g), declared_version(version), order(records_of(g).nodes().size(), edges_of(g)) {}
 
         const GraphState& graph;
         std::uint64_t declared_version; ///< of the graph, at construction

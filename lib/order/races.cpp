@@ -5,8 +5,12 @@
 #include "accesses/race_search.hpp"
 #include "cuda/failure.hpp"
 #include "declarations.hpp"
+#include "graph/conditions.hpp"
 #include "graph/for_each_graph.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
 #include "node/rules.hpp"
@@ -96,13 +100,14 @@ PlaceInRows place_in_rows(const MemoryBlock& block, std::uintptr_t address) {
 
 /// Whether nodes of `graph`, or inside it, may have known accesses.
 bool may_have_accesses(const GraphState& graph) {
-    return graph.records().special().accesses || !graph.nested().empty() || !graph.root().conditions().all().empty();
+    return records_of(graph).special().accesses || !nested_of(graph).empty() ||
+           !conditions_of(root_of(graph)).all().empty();
 }
 
 /// Calls `use(argument)` for each argument of the node that may be an address of undeclared memory.
 template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().params(index));
+    const auto* const* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(index));
     if (kernel == nullptr) return;
     const KernelSignature& signature = known_signature(graph, index, **kernel);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
@@ -113,9 +118,9 @@ void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use&
 
 /// Whether the memory accesses of a node other than a kernel are unknown, from both its kind and declarations.
 bool is_undeclared(const GraphState& graph, std::uint32_t index) {
-    const Effects effects = rules_of(graph.records().nodes()[index].kind).effects;
+    const Effects effects = rules_of(records_of(graph).nodes()[index].kind).effects;
     if (effects == Effects::nothing || effects == Effects::inside) return false;
-    if (effects != Effects::undeclared && !std::holds_alternative<std::monostate>(graph.records().params(index)))
+    if (effects != Effects::undeclared && !std::holds_alternative<std::monostate>(records_of(graph).params(index)))
         return false;
     bool is_declared = false;
     for_each_declared(graph, index, [&](const ArgumentAccess&) { is_declared = true; });
@@ -126,8 +131,8 @@ bool is_undeclared(const GraphState& graph, std::uint32_t index) {
 void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races) {
     for (Race& race : races_of(graph, most - races.size()))
         races.push_back(std::move(race));
-    for (const auto& inner : graph.nested())
-        if (inner->tree().place() == Place::body && races.size() < most) collect(*inner, most, races);
+    for (const auto& inner : nested_of(graph))
+        if (tree_of(*inner).place() == Place::body && races.size() < most) collect(*inner, most, races);
 }
 
 } // namespace
@@ -135,10 +140,10 @@ void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races
 Race make_race(const GraphState& graph, const NodeAccess& a, const NodeAccess& b) {
     if (b.node < a.node) return make_race(graph, b, a);
     const auto race_of = [&](const AddressRange& range, std::size_t element, std::size_t end, std::size_t row) {
-        return Race{graph.identity().handle(a.node),
-                    graph.identity().handle(b.node),
-                    a.place.graph->identity().handle(a.place.index),
-                    b.place.graph->identity().handle(b.place.index),
+        return Race{identity_of(graph).handle(a.node),
+                    identity_of(graph).handle(b.node),
+                    identity_of(*a.place.graph).handle(a.place.index),
+                    identity_of(*b.place.graph).handle(b.place.index),
                     a.argument,
                     b.argument,
                     a.mode != AccessMode::read,
@@ -166,11 +171,12 @@ Race make_race(const GraphState& graph, const NodeAccess& a, const NodeAccess& b
 std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
     if (!may_have_accesses(graph)) return races;
-    if (is_line(graph.records().nodes().size(), graph.edges())) return races;
+    if (is_line(records_of(graph).nodes().size(), edges_of(graph))) return races;
     const AccessList accesses = access_list_of(graph);
-    const std::vector<Conflict> conflicts = find_races(accesses, graph.records().nodes().size(), graph.edges(), most);
+    const std::vector<Conflict> conflicts =
+        find_races(accesses, records_of(graph).nodes().size(), edges_of(graph), most);
     if (conflicts.empty()) return races;
-    std::vector<bool> racing(graph.records().nodes().size());
+    std::vector<bool> racing(records_of(graph).nodes().size());
     for (const auto& [first, second] : conflicts)
         racing[accesses.node_of(first)] = racing[accesses.node_of(second)] = true;
     ArrayAddresses arrays;
@@ -198,11 +204,11 @@ std::vector<Race> all_races_of(const GraphState& graph) {
 std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph) {
     std::vector<UntrackedArgument> untracked;
     for_each_graph(graph, [&](const GraphState& each) {
-        for (std::uint32_t i = 0; i < each.records().nodes().size(); ++i) {
+        for (std::uint32_t i = 0; i < records_of(each).nodes().size(); ++i) {
             for_each_untracked(each, i, [&](MemoryArgument argument) {
-                untracked.push_back({each.identity().handle(i), argument});
+                untracked.push_back({identity_of(each).handle(i), argument});
             });
-            if (is_undeclared(each, i)) untracked.push_back({each.identity().handle(i), whole_node});
+            if (is_undeclared(each, i)) untracked.push_back({identity_of(each).handle(i), whole_node});
         }
     });
     return untracked;

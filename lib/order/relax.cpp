@@ -4,11 +4,18 @@
 #include "accesses/race_search.hpp"
 #include "accesses/relaxation.hpp"
 #include "cuda/failure.hpp"
+#include "graph/exec_count.hpp"
 #include "graph/find.hpp"
 #include "graph/for_each_graph.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_memos.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/in_force.hpp"
 #include "graph/names.hpp"
+#include "graph/native_graph.hpp"
 #include "graph_race_watch.hpp"
 #include "node/rules.hpp"
 #include "node_accesses.hpp"
@@ -30,8 +37,8 @@ namespace {
 /// Throws GraphError if the edges of `graph` must not or cannot be changed.
 void require_changeable(const GraphState& graph) {
     require_root(graph, "relax");
-    if (graph.is_borrowed()) refuse("relax: the graph is a view, which does not own its edges; relax a clone");
-    if (graph.execs().any())
+    if (is_borrowed(graph)) refuse("relax: the graph is a view, which does not own its edges; relax a clone");
+    if (execs_of(graph).any())
         refuse("relax: an Exec of the graph is alive and has its edges; relax the graph before instantiate(), or relax "
                "a clone");
     if (const NodePlace node = find_memory_node(graph))
@@ -41,10 +48,10 @@ void require_changeable(const GraphState& graph) {
 
 /// Returns the edges of `graph`. Those to waiting kernels are full: their waits give them the same order.
 std::vector<EdgeRecord> edges_to_relax(const GraphState& graph) {
-    std::vector<EdgeRecord> edges = graph.edges();
-    if (!graph.records().special().waits) return edges;
+    std::vector<EdgeRecord> edges = edges_of(graph);
+    if (!records_of(graph).special().waits) return edges;
     for (EdgeRecord& edge : edges) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().nodes()[edge.to].params);
+        const auto* const* kernel = std::get_if<const KernelParams*>(&records_of(graph).nodes()[edge.to].params);
         const bool waits = kernel != nullptr && declares_wait(**kernel);
         if (waits && edge.kind == EdgeKind::programmatic) edge.kind = EdgeKind::full;
     }
@@ -55,11 +62,11 @@ std::vector<EdgeRecord> edges_to_relax(const GraphState& graph) {
 class Relaxation {
   public:
     Relaxation(GraphState& graph, std::vector<StayingNode>& staying)
-        : graph_(graph), staying_(staying), stays_(graph.records().nodes().size()) {
+        : graph_(graph), staying_(staying), stays_(records_of(graph).nodes().size()) {
         for (std::uint32_t i = 0; i < stays_.size(); ++i)
             if (const auto reason = why_untracked(graph, i))
-                stay(i, {graph.identity().handle(i), reason->reason,
-                         reason->inside.graph->identity().handle(reason->inside.index), reason->argument});
+                stay(i, {identity_of(graph).handle(i), reason->reason,
+                         identity_of(*reason->inside.graph).handle(reason->inside.index), reason->argument});
         const std::vector<EdgeRecord> written = edges_to_relax(graph);
         for (const EdgeRecord& edge : written) {
             if (edge.kind == EdgeKind::full) continue;
@@ -73,7 +80,7 @@ class Relaxation {
             accesses = access_list_of(graph);
         }
         // Otherwise staying nodes before a join, and after it, would get edges each to each.
-        if (graph.records().special().joins) stay_with_others();
+        if (records_of(graph).special().joins) stay_with_others();
         edges_ = relaxed_edges(accesses, stays_.size(), written, stays_, declared_regions());
     }
 
@@ -87,7 +94,7 @@ class Relaxation {
         staying_.push_back(why);
     }
     void stay(std::uint32_t node, StayReason reason) {
-        stay(node, {graph_.identity().handle(node), reason, graph_.identity().handle(node)});
+        stay(node, {identity_of(graph_).handle(node), reason, identity_of(graph_).handle(node)});
     }
     /// Keeps driven nodes in their place. If there are races at the largest sizes, the order of the graph does not
     /// determine the order that these sizes need.
@@ -98,9 +105,9 @@ class Relaxation {
     /// By node; empty if no work was captured into the graph.
     [[nodiscard]] std::vector<RegionPart> declared_regions() const {
         std::vector<RegionPart> parts;
-        if (graph_.records().units().empty()) return parts;
+        if (records_of(graph_).units().empty()) return parts;
         for (std::uint32_t i = 0; i < stays_.size(); ++i) {
-            RegionPart part{graph_.records().units().of(i)};
+            RegionPart part{records_of(graph_).units().of(i)};
             for_each_declared(graph_, i, [&](const ArgumentAccess& access) {
                 part.is_declared = part.is_declared || (part.region != 0 && access.unit == part.region);
             });
@@ -110,10 +117,10 @@ class Relaxation {
     }
     void stay_with_others() {
         const std::vector<bool> others = stays_;
-        for (const EdgeRecord& edge : graph_.edges()) {
-            if (others[edge.from] && graph_.records().nodes()[edge.to].kind == NodeKind::empty)
+        for (const EdgeRecord& edge : edges_of(graph_)) {
+            if (others[edge.from] && records_of(graph_).nodes()[edge.to].kind == NodeKind::empty)
                 stay(edge.to, StayReason::join);
-            if (others[edge.to] && graph_.records().nodes()[edge.from].kind == NodeKind::empty)
+            if (others[edge.to] && records_of(graph_).nodes()[edge.from].kind == NodeKind::empty)
                 stay(edge.from, StayReason::join);
         }
     }
@@ -126,7 +133,7 @@ class Relaxation {
 
 void relax_all(GraphState& graph, std::vector<StayingNode>& staying, std::vector<Relaxation>& all) {
     all.emplace_back(graph, staying);
-    for (const auto& inner : graph.nested())
+    for (const auto& inner : nested_of(graph))
         relax_all(*inner, staying, all);
 }
 
@@ -159,22 +166,22 @@ std::string why_it_stays(const StayingNode& staying) {
 RelaxReport relax(Graph& graph) {
     detail::GraphState& state = detail::Access::state(graph);
     read_all(state);
-    const auto lock = state.lock();
+    const auto lock = lock_of(state);
     detail::require_changeable(state);
     // of children, too, since other graphs reject them when built
     for_each_graph(state, [](const detail::GraphState& each) { refuse_races(each, "relax"); });
     RelaxReport report{};
     std::vector<detail::Relaxation> all;
     relax_all(state, report.staying, all);
-    report.longest_path_before = detail::longest_path(state.records().nodes().size(), state.edges());
-    report.longest_path_after = detail::longest_path(state.records().nodes().size(), all.front().edges());
+    report.longest_path_before = detail::longest_path(records_of(state).nodes().size(), edges_of(state));
+    report.longest_path_after = detail::longest_path(records_of(state).nodes().size(), all.front().edges());
     for (detail::Relaxation& each : all) {
-        report.edges_before += each.graph().edges().size();
+        report.edges_before += edges_of(each.graph()).size();
         report.edges_after += each.edges().size();
     }
     for (detail::Relaxation& each : all)
-        each.graph().edge_lists().rewrite(std::move(each.edges()));
-    state.memos().forget();
+        edge_lists_of(each.graph()).rewrite(std::move(each.edges()));
+    memos_of(state).forget();
     return report;
 }
 

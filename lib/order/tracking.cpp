@@ -2,6 +2,8 @@
 #include "tracking.hpp"
 
 #include "declarations.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/in_force.hpp"
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"
@@ -59,8 +61,8 @@ std::optional<Untracked> why_untracked_kernel(const GraphState& graph, std::uint
 }
 
 std::optional<Untracked> why_untracked_inside(const GraphState& graph, std::uint32_t index) {
-    for (const auto& inner : graph.nested_in(index))
-        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+    for (const auto& inner : nested_in(graph, index))
+        for (std::uint32_t i = 0; i < records_of(*inner).nodes().size(); ++i)
             if (const auto reason = why_untracked(*inner, i)) return reason;
     return std::nullopt;
 }
@@ -83,11 +85,11 @@ std::string describe_untracked(MemoryArgument argument) {
 }
 
 bool keeps_place(const GraphState& graph, std::uint32_t index) {
-    if (rules_of(graph.records().nodes()[index].kind).effects == Effects::outside) return true;
-    if (const auto* kernel = std::get_if<const KernelParams*>(&graph.records().params(index)))
+    if (rules_of(records_of(graph).nodes()[index].kind).effects == Effects::outside) return true;
+    if (const auto* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(index)))
         if (is_device_updatable(**kernel)) return true;
-    return std::ranges::any_of(graph.nested_in(index), [](const auto& inner) {
-        for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+    return std::ranges::any_of(nested_in(graph, index), [](const auto& inner) {
+        for (std::uint32_t i = 0; i < records_of(*inner).nodes().size(); ++i)
             if (keeps_place(*inner, i)) return true;
         return false;
     });
@@ -95,8 +97,8 @@ bool keeps_place(const GraphState& graph, std::uint32_t index) {
 
 std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index) {
     const NodePlace place{&graph, index};
-    const NodeParams& params = graph.records().params(index);
-    switch (rules_of(graph.records().nodes()[index].kind).effects) {
+    const NodeParams& params = records_of(graph).params(index);
+    switch (rules_of(records_of(graph).nodes()[index].kind).effects) {
     case Effects::arguments:
         if (const auto* kernel = std::get_if<const KernelParams*>(&params))
             return why_untracked_kernel(graph, index, **kernel);

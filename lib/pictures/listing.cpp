@@ -3,7 +3,10 @@
 #include <cudag/graph.hpp>
 
 #include "edges/edge_groups.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "node_look.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Texts about nodes.
 #include "node_look.hpp"
 
-#include "graph/graph_state.hpp"
+#include "graph/graph_records.hpp"
 #include "node/rules.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,10 @@
 
 #include "cuda/kernel_name.hpp"
 #include "exec/exec_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 
 #include <algorithm>
@@ -32,14 +36,14 @@ class Listing {
   private:
     void add(const GraphState& graph, std::optional<std::size_t> outer) {
         std::vector<std::size_t> place_of; ///< by index: its place in the list
-        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
+        for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
             const std::size_t place = nodes_.profiled.nodes.size();
             place_of.push_back(place);
             add_node(graph, i, outer);
-            for (const std::shared_ptr<GraphState>& inner : graph.nested_in(i))
+            for (const std::shared_ptr<GraphState>& inner : nested_in(graph, i))
                 add(*inner, place);
         }
-        for (const EdgeRecord& edge : graph.edges()) {
+        for (const EdgeRecord& edge : edges_of(graph)) {
             nodes_.profiled.nodes[place_of[edge.to]].dependencies.push_back(place_of[edge.from]);
             nodes_.profiled.before[place_of[edge.to]].push_back(place_of[edge.from]);
         }
@@ -49,16 +53,16 @@ class Listing {
 
     /// Lists the graphs inside nodes of `graph` in the order in which an exec numbers their nodes.
     void list_inner(const GraphState& graph) {
-        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-            for (const std::shared_ptr<GraphState>& inner : graph.nested_in(i))
+        for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+            for (const std::shared_ptr<GraphState>& inner : nested_in(graph, i))
                 nodes_.profiled.inner.push_back({std::move(places_.at(inner.get())), kernels_in(*inner)});
-            for (const std::shared_ptr<GraphState>& inner : graph.nested_in(i))
+            for (const std::shared_ptr<GraphState>& inner : nested_in(graph, i))
                 list_inner(*inner);
         }
     }
 
     void add_node(const GraphState& graph, std::uint32_t index, std::optional<std::size_t> outer) {
-        const NodeRecord& record = graph.records().nodes()[index];
+        const NodeRecord& record = records_of(graph).nodes()[index];
         const NodePlace place{&graph, index};
         const auto* const* kernel = std::get_if<const KernelParams*>(&exec_.params(place));
         nodes_.profiled.nodes.push_back({.label = std::string(without_nul(record.label)),
@@ -67,7 +71,7 @@ class Listing {
                                          .kernel = kernel == nullptr ? "" : kernel_name((*kernel)->function),
                                          .location = record.location,
                                          .outer = outer,
-                                         .body = graph.tree().number()});
+                                         .body = tree_of(graph).number()});
         nodes_.profiled.before.emplace_back();
         const auto* const* conditional = std::get_if<const ConditionalParams*>(&record.params);
         nodes_.profiled.is_loop.push_back(conditional != nullptr && (*conditional)->kind == ConditionalKind::while_);
@@ -101,7 +105,7 @@ class Listing {
 } // namespace
 
 ExecNodes nodes_of(const ExecState& exec) {
-    const auto lock = exec.source().lock();
+    const auto lock = lock_of(exec.source());
     read_all(exec.source());
     return Listing(exec).list();
 }

@@ -2,6 +2,9 @@
 #include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_tree.hpp"
+#include "graph/native_graph.hpp"
 #include "reader.hpp"
 
 #include <memory>
@@ -13,8 +16,8 @@ namespace detail {
 namespace {
 
 void fix_edges(GraphState& graph) noexcept {
-    graph.edge_lists().plan().is_fixed = true;
-    for (const auto& inner : graph.nested())
+    edge_lists_of(graph).plan().is_fixed = true;
+    for (const auto& inner : nested_of(graph))
         fix_edges(*inner);
 }
 
@@ -30,7 +33,7 @@ Graph Graph::adopt(cudaGraph_t graph) {
 Graph Graph::view(cudaGraph_t graph) {
     if (graph == nullptr) detail::refuse("view: the graph is null");
     const std::shared_ptr<detail::GraphState> state = detail::adopted_graph(graph);
-    state->give_up_native();
+    give_up_native(*state);
     detail::fix_edges(*state);
     return Graph(state);
 }

@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
+#include "graph/graph_records.hpp"
 #include "lists/none.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
         indices_.extend(nodes_);
         const std::uint32_t place = indices_.find(nodes_, node);
         if (place != none) return first + place;
-        return first == 0 || graph_ == nullptr ? none : graph_->records().find_native(node);
+        return first == 0 || graph_ == nullptr ? none : records_of(*graph_).find_native(node);
     };
     for (std::uint32_t to = 0; to < nodes_.size(); ++to)
         for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {
@@ -36,8 +37,8 @@ std::vector<cudaGraphNode_t> EdgeReader::line_to(GraphState& graph, cudaGraphNod
     for (std::size_t i = count; i-- > 0; node = reader.from_.front()) {
         line[i] = node;
         const std::size_t before = reader.read(node);
-        if (graph.records().find_native(node) != none || (i != 0 && before != 1)) return {};
-        const auto is_known = [&](cudaGraphNode_t from) { return graph.records().find_native(from) != none; };
+        if (records_of(graph).find_native(node) != none || (i != 0 && before != 1)) return {};
+        const auto is_known = [&](cudaGraphNode_t from) { return records_of(graph).find_native(from) != none; };
         if (i == 0 &&
             !std::all_of(reader.from_.begin(), reader.from_.begin() + static_cast<std::ptrdiff_t>(before), is_known))
             return {};

@@ -1,7 +1,7 @@
 // Edges of graphs made without cudag.
 #pragma once
 
-#include "graph/graph_state.hpp"
+#include "edges/edge_record.hpp"
 #include "graph/node_indices.hpp"
 
 #include <cuda.h>
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Reads edges node by node: this costs CUDA a fraction of listing all edges of a graph.
 class EdgeReader {

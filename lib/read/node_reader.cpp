@@ -2,6 +2,8 @@
 #include "node_reader.hpp"
 
 #include "cuda/driver.hpp"
+#include "graph/allocations.hpp"
+#include "graph/graph_records.hpp"
 #include "node/rules.hpp"
 #include "owners/host_call.hpp"
 
@@ -10,7 +12,7 @@
 namespace cudag::detail {
 
 NodeReader::NodeReader(GraphState& graph, std::vector<GraphAllocation>& allocations)
-    : graph_(graph), kernels_(graph.records().memory().resource()), allocations_(allocations) {
+    : graph_(graph), kernels_(records_of(graph).memory().resource()), allocations_(allocations) {
     bind_context();
 }
 
@@ -18,11 +20,12 @@ NodeParams NodeReader::read(cudaGraphNode_t node, NodeKind kind, std::uint32_t i
     if (kind == NodeKind::kernel) return kernels_.read(node);
     const KindRules& rules = rules_of(kind);
     if (rules.read == nullptr) return std::monostate();
-    const NodeParams params = rules.read(node, graph_.records().memory().resource());
+    const NodeParams params = rules.read(node, records_of(graph_).memory().resource());
     if (const auto* alloc = std::get_if<const AllocParams*>(&params)) note(**alloc, index);
     if (const auto* free = std::get_if<const FreeParams*>(&params)) note(**free, index);
     if (const auto* host = std::get_if<const cudaHostNodeParams*>(&params))
-        if (is_host_task(**host)) graph_.records().special().host_tasks = true; // in CUDA's clone of a graph of cudag's
+        if (is_host_task(**host))
+            records_of(graph_).special().host_tasks = true; // in CUDA's clone of a graph of cudag's
     return params;
 }
 

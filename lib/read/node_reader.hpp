@@ -1,7 +1,7 @@
 // Parameters of nodes made without cudag.
 #pragma once
 
-#include "graph/graph_state.hpp"
+#include "graph/allocations.hpp"
 #include "node/kernel_reader.hpp"
 
 #include <cuda_runtime_api.h>
@@ -12,6 +12,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Reads the parameters of new nodes of a graph into its memory.
 class NodeReader {

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "edge_reader.hpp"
 #include "graph/device_rules.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/read_nodes.hpp"
 #include "lists/none.hpp"
 #include "lists/spare_block.hpp"
@@ -29,7 +30,7 @@ std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     cudaGraph_t native = nullptr;
     checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
     auto inner = captured_graph(native, CaptureNames(0, {}));
-    inner->give_up_native();
+    inner->set_owns_native(false);
     inner->records().read_nodes();
     return inner;
 }
@@ -202,7 +203,7 @@ std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
         read_all(*graph);
         static_cast<void>(find_device_updatable(*graph)); // launches upload graphs with such nodes
     } catch (...) {
-        graph->give_up_native();
+        graph->set_owns_native(false);
         throw;
     }
     return graph;

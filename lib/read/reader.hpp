@@ -2,7 +2,7 @@
 #pragma once
 
 #include "capture_names.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
 #include "node/captured_launch.hpp"
 
 #include <cuda_runtime_api.h>
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace cudag::detail {
+
+class GraphState;
 
 /// Describes `natives`, the nodes added to CUDA's graph by a capture begun at `where`, in CUDA's order. Appends them to
 /// `graph` with their incoming edges, which count as written, and returns these edges. Throws GraphError, and leaves

@@ -150,7 +150,7 @@ TEST_CASE("memory that a node frees is no parameter, but where the graph itself 
         add_node(*nodes.graph);
         nodes.graph->reserve_nested(*inner);
         nodes.graph->attach(inner, 1, Place::child);
-        inner->take_native(); // it is in no CUDA node
+        inner->set_owns_native(true); // it is in no CUDA node
         CHECK(nodes.obstacles().empty());
     }
 }

@@ -1,5 +1,6 @@
 // What is known of graph memory, wherever CUDA puts it: side by side, or over memory that is free again.
 #include "graph/allocations.hpp"
+#include "graph/graph_state.hpp"
 #include "order/memory_check.hpp"
 
 #include "catch.hpp"

@@ -38,7 +38,7 @@ std::shared_ptr<GraphState> graph_of(int count) {
 void attach(GraphState& outer, const std::shared_ptr<GraphState>& inner, std::uint32_t node) {
     outer.reserve_nested(*inner);
     outer.attach(inner, node, Place::child);
-    inner->take_native(); // it is in no CUDA node
+    inner->set_owns_native(true); // it is in no CUDA node
 }
 
 void change(GraphState& graph, std::uint32_t node) {
@@ -64,7 +64,7 @@ std::shared_ptr<GraphState> clone_of(const GraphState& origin) {
     return std::make_shared<GraphState>(native, origin);
 }
 
-bool is_locked(const GraphState& graph) {
+bool is_held(const GraphState& graph) {
     return !graph.lock(std::defer_lock).try_lock();
 }
 
@@ -171,16 +171,16 @@ TEST_CASE("two graphs are locked together, also where they are one", "[graph][lo
     attach(*one, inner, 0);
     {
         const GraphLocks locks(*one, *other);
-        CHECK((is_locked(*one) && is_locked(*other)));
+        CHECK((is_held(*one) && is_held(*other)));
     }
-    CHECK_FALSE(is_locked(*one));
-    CHECK_FALSE(is_locked(*other));
+    CHECK_FALSE(is_held(*one));
+    CHECK_FALSE(is_held(*other));
     {
         const GraphLocks locks(*inner, *one);
-        CHECK(is_locked(*one));
-        CHECK_FALSE(is_locked(*other));
+        CHECK(is_held(*one));
+        CHECK_FALSE(is_held(*other));
     }
-    CHECK_FALSE(is_locked(*one));
+    CHECK_FALSE(is_held(*one));
 }
 
 TEST_CASE("handles are dead before the owners of a graph go", "[graph][handles]") {
@@ -206,7 +206,7 @@ TEST_CASE("graphs inside a graph whose handles end stand for themselves, and the
         CHECK(outer->construction().destroyed_by.has_value());
         CHECK(innermost->construction().destroyed_by.has_value());
         for (const auto& graph : {outer, inner, innermost}) // in this test they are still there
-            graph->take_native();
+            graph->set_owns_native(true);
     }
     CHECK((outer->identity().is_orphan() && inner->identity().is_orphan() && innermost->identity().is_orphan()));
     CHECK(inner->tree().parent() == nullptr);
