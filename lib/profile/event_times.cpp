@@ -62,7 +62,8 @@ class EventTimes final : public TimeSource {
                 add_edges_from_events(nodes.profiled.nodes[i], ends, natives[i]);
         }
         cudaGraphExec_t native = nullptr;
-        checked(cudaGraphInstantiate(&native, clone, 0), "cudaGraphInstantiate");
+        cudaGraphInstantiateParams params{};
+        checked(cudaGraphInstantiateWithParams(&native, clone, &params), "cudaGraphInstantiateWithParams");
         exec_ = UniqueExec(native);
     }
 

@@ -32,7 +32,7 @@ def check(way, done, project):
     if "WARNING" in done.stdout or "DEPRECATION" in done.stdout:
         sys.exit(f"cudag {way}: meson setup build warns:\n{done.stdout}")
     table = table_of(done.stdout)
-    if set(table) != {"CUDA runtime", "CUDA headers", "nvcc", "kernels"}:
+    if set(table) != {"CUDA runtime", "CUDA headers", "nvcc", "kernels", "CUPTI"}:
         sys.exit(f"cudag {way}: a parent project sees another table: {table}")
     if not (project / "build" / "build.ninja").is_file():
         sys.exit(f"cudag {way}: nothing was set up in the project's own folder build")
