@@ -66,6 +66,16 @@ struct NodeRun {
     friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };
 
+/// The times of whole launches. `launch_gap` is from the end of a launch to the begin of the next one, queued
+/// behind it.
+struct LaunchTimes {
+    std::size_t count = 0;
+    MeasuredTime gpu_time{};  ///< from the begin of the first node to the end of the last
+    MeasuredTime idle_time{}; ///< the part of it in which no node runs
+    double concurrency = 0;   ///< mean number of running nodes, while any runs
+    std::optional<MeasuredTime> launch_gap = std::nullopt;
+};
+
 /// The times of an Exec by node. A value: it needs neither graph nor Exec.
 ///
 ///     cudag::Profile profile = cudag::profile(exec, stream, {.launches = 50});
@@ -76,17 +86,7 @@ struct NodeRun {
 /// Threads: const calls may run concurrently.
 class CUDAG_EXPORT Profile {
   public:
-    /// The times of whole launches. `launch_gap` is from the end of a launch to the begin of the next one, queued
-    /// behind it.
-    struct Launches {
-        std::size_t count = 0;
-        MeasuredTime gpu_time{};  ///< from the begin of the first node to the end of the last
-        MeasuredTime idle_time{}; ///< the part of it in which no node runs
-        double concurrency = 0;   ///< mean number of running nodes, while any runs
-        std::optional<MeasuredTime> launch_gap = std::nullopt;
-    };
-
-    Profile(detail::Passkey, ProfileSource source, std::string remark, Launches launches,
+    Profile(detail::Passkey, ProfileSource source, std::string remark, LaunchTimes launches,
             std::vector<NodeProfile> nodes, std::vector<NodeRun> timeline, std::vector<std::size_t> critical);
 
     [[nodiscard]] ProfileSource source() const noexcept { return source_; }
@@ -137,7 +137,7 @@ class CUDAG_EXPORT Profile {
   private:
     ProfileSource source_;
     std::string remark_;
-    Launches launches_;
+    LaunchTimes launches_;
     std::vector<NodeProfile> nodes_;
     std::vector<NodeRun> timeline_;
     std::vector<std::size_t> critical_;

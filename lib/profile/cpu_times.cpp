@@ -7,12 +7,16 @@
 #include <cstddef>
 #include <unordered_map>
 
+namespace cudart_cpu {
+struct NodeTime; // of the CPU runtime: the functions below have its type in theirs
+}
+
 namespace cudag::detail {
 
 namespace {
 
 using StartTimes = void (*)(cudaGraphExec_t);
-using TakeTimes = void (*)(void*, const NodeTime*, std::size_t);
+using TakeTimes = void (*)(void*, const cudart_cpu::NodeTime*, std::size_t);
 using StopTimes = void (*)(cudaGraphExec_t, TakeTimes, void*);
 
 class CpuTimes final : public TimeSource {
@@ -25,7 +29,7 @@ class CpuTimes final : public TimeSource {
     ~CpuTimes() override {
         if (exec_ != nullptr)
             stop_(
-                exec_, [](void*, const NodeTime*, std::size_t) {}, nullptr);
+                exec_, [](void*, const cudart_cpu::NodeTime*, std::size_t) {}, nullptr);
     }
 
     [[nodiscard]] ProfileSource name() const noexcept override { return ProfileSource::cpu_runtime; }
@@ -35,7 +39,8 @@ class CpuTimes final : public TimeSource {
         std::vector<NodeTime> times;
         stop_(
             exec_,
-            [](void* list, const NodeTime* first, std::size_t count) {
+            [](void* list, const cudart_cpu::NodeTime* times, std::size_t count) {
+                const auto* const first = reinterpret_cast<const NodeTime*>(times);
                 static_cast<std::vector<NodeTime>*>(list)->assign(first, first + count);
             },
             &times);

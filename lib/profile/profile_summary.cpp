@@ -224,7 +224,7 @@ class Summary {
     ProfiledNodes profiled_;
     std::vector<std::size_t> ends_;
     std::vector<Samples> samples_;
-    Profile::Launches launches_{};
+    LaunchTimes launches_{};
     std::vector<double> gpu_times_{};
     std::vector<double> idle_times_{};
     std::vector<double> concurrencies_{};

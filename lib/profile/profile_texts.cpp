@@ -41,7 +41,7 @@ std::string_view to_string(ProfileSource source) noexcept {
                                              : "the CPU runtime's clock";
 }
 
-Profile::Profile(detail::Passkey, ProfileSource source, std::string remark, Launches launches,
+Profile::Profile(detail::Passkey, ProfileSource source, std::string remark, LaunchTimes launches,
                  std::vector<NodeProfile> nodes, std::vector<NodeRun> timeline, std::vector<std::size_t> critical)
     : source_(source), remark_(std::move(remark)), launches_(launches), nodes_(std::move(nodes)),
       timeline_(std::move(timeline)), critical_(std::move(critical)) {}

@@ -182,7 +182,7 @@ TEST_CASE("a profile tells equal nodes of two children of one graph apart", "[pr
     const Profile times = profile(exec, Stream(), {.launches = 4});
     INFO(times.to_string());
     REQUIRE(times.nodes().size() == 6);
-    for (const std::size_t i : {1, 3, 5}) {
+    for (const std::size_t i : {1U, 3U, 5U}) {
         CHECK(times.nodes()[i].label == "step");
         CHECK(times.nodes()[i].runs == 1);
     }

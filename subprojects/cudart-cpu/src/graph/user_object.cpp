@@ -40,7 +40,7 @@ Caller& caller_of(Callers& all, cudaUserObject_t handle) {
 }
 
 /// The live scope of this thread.
-thread_local DestructionScope* scope = nullptr;
+thread_local DestructionScope* open_scope = nullptr;
 
 /// Runs the destructors of objects released by launches, one after the other.
 class DestructorThread {
@@ -86,26 +86,26 @@ UserObject::~UserObject() {
         all.by_handle.erase(handle_);
     }
     counted_.reset(); // before the destructor runs: a thread waiting for it may count live objects
-    if (scope)
-        scope->add(destruction_);
+    if (open_scope)
+        open_scope->add(destruction_);
     else
         DestructorThread::instance().add(destruction_);
 }
 
 DestructionScope::DestructionScope() noexcept {
-    scope = this;
+    open_scope = this;
 }
 
 DestructionScope::~DestructionScope() {
-    scope = nullptr;
+    open_scope = nullptr;
     for (const Destruction& one : waiting_)
         run_host_function(one.function, one.data);
 }
 
 void release_asynchronously(std::vector<UserObjectPointer> objects) noexcept {
-    DestructionScope* const outer = std::exchange(scope, nullptr);
+    DestructionScope* const outer = std::exchange(open_scope, nullptr);
     objects.clear();
-    scope = outer;
+    open_scope = outer;
 }
 
 UserObjectPointer user_object_of(cudaUserObject_t handle) {
