@@ -3,6 +3,7 @@
 
 #include "capture_state.hpp"
 #include "cuda/failure.hpp"
+#include "graph/graph_identity.hpp"
 #include "handles/buffer_uses.hpp"
 
 #include <cudag/stream_capture.hpp>

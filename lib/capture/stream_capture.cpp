@@ -4,6 +4,7 @@
 #include "capture_state.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/handles.hpp"
+#include "graph/graph_owners.hpp"
 #include "read/reader.hpp"
 
 #include <cudag/format.hpp>

@@ -34,7 +34,7 @@ void add_graph(const GraphState& graph, Hash& hash) {
 } // namespace
 
 std::uint64_t structure_of(const GraphState& graph) {
-    CUDAG_ASSERT(graph.is_locked());
+    CUDAG_ASSERT(is_locked(graph));
     auto& known = memos_of(graph).of<KnownStructure>();
     const std::uint64_t version = changes_of(graph).version(); // it counts changes of attributes, too
     if (known.version == version) return known.number;

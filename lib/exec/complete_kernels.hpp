@@ -1,6 +1,7 @@
 // Effective parameters whose kernels have all their attributes.
 #pragma once
 
+#include "graph/graph_tree.hpp"
 #include "graph/in_force.hpp"
 #include "node/kernel_attributes.hpp"
 
@@ -22,7 +23,7 @@ class CompleteKernels final : public InForce {
         const NodeParams& given = base_.params(node);
         const auto* const* kernel = std::get_if<const KernelParams*>(&given);
         if (kernel == nullptr || (*kernel)->unread == nullptr) return given;
-        const auto [known, is_new] = known_.try_emplace(node.graph->tree().first_number() + node.index);
+        const auto [known, is_new] = known_.try_emplace(tree_of(*node.graph).first_number() + node.index);
         Complete& complete = known->second;
         if (is_new) {
             try {

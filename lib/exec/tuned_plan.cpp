@@ -146,7 +146,7 @@ bool read_structure(std::string_view text, TunedStructure& structure) {
 } // namespace
 
 TunedStructure tuned_structure_of(const GraphState& graph) {
-    CUDAG_ASSERT(graph.is_locked());
+    CUDAG_ASSERT(is_locked(graph));
     TunedStructure structure;
     Hash hash;
     add_structure(graph, structure, hash);

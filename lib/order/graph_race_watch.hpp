@@ -17,7 +17,7 @@ struct GraphRaceWatch final : GraphMemo {
 
 /// The race watch of `root`, made on first use. Call under the lock of `root`.
 [[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
-    CUDAG_ASSERT(root.is_locked());
+    CUDAG_ASSERT(is_locked(root));
     return memos_of(root).of<GraphRaceWatch>().watch;
 }
 

@@ -3,7 +3,8 @@
 
 #include "edges/program_order.hpp"
 #include "edges/topological_order.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_records.hpp"
 #include "graph/in_force.hpp"
 #include "order/node_accesses.hpp"
 
@@ -54,7 +55,8 @@ class LastWriters {
 std::vector<DataFlow> data_flows(const GraphState& graph) {
     ArrayAddresses arrays;
     const std::vector<NodeAccess> accesses = accesses_of(graph, graph_in_force, arrays);
-    const std::vector<std::uint32_t> place = places_in(program_order(graph.records().nodes().size(), graph.edges()));
+    const std::vector<std::uint32_t> place =
+        places_in(program_order(records_of(graph).nodes().size(), edges_of(graph)));
     std::vector<std::uint32_t> order(accesses.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t access) { return place[accesses[access].node]; });
@@ -62,7 +64,7 @@ std::vector<DataFlow> data_flows(const GraphState& graph) {
     LastWriters writers;
     std::vector<DataFlow> flows;
     const auto uses_before_writing = [&](const MemoryAccess& access) {
-        const NodeKind kind = graph.records().nodes()[access.node].kind;
+        const NodeKind kind = records_of(graph).nodes()[access.node].kind;
         return access.mode == AccessMode::read || (kind != NodeKind::memcpy && kind != NodeKind::memset);
     };
     for (auto first = order.begin(); first != order.end();) {

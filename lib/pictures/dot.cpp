@@ -8,7 +8,11 @@
 #include "edges/edge_set.hpp"
 #include "edges/reduction.hpp"
 #include "folding.hpp"
-#include "graph/graph_state.hpp"
+#include "graph/graph_edges.hpp"
+#include "graph/graph_identity.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_tree.hpp"
 #include "handles/text.hpp"
 #include "node/rules.hpp"
 #include "node_look.hpp"
@@ -98,7 +102,7 @@ class DotWriter {
 
     void write(const GraphState& graph, const std::string& indent, std::size_t level) {
         const std::size_t first = next_;
-        next_ += graph.records().nodes().size();
+        next_ += records_of(graph).nodes().size();
         const auto found = std::ranges::find(planned_, &graph, &PlannedGraph::graph);
         if (found != planned_.end() && found->planned != nullptr)
             write_planned(graph, *found->planned, first, indent, level);
@@ -109,10 +113,10 @@ class DotWriter {
     }
 
     void write_all(const GraphState& graph, std::size_t first, const std::string& indent, std::size_t level) {
-        const auto nodes = static_cast<std::uint32_t>(graph.records().nodes().size());
+        const auto nodes = static_cast<std::uint32_t>(records_of(graph).nodes().size());
         for (std::uint32_t i = 0; i < nodes; ++i)
             write_node(graph, i, first + i, {}, "", indent, level);
-        for (const EdgeRecord& edge : graph.edges())
+        for (const EdgeRecord& edge : edges_of(graph))
             write_edge(node_name(first + edge.from), node_name(first + edge.to), edge.kind, indent);
         if (options_.data)
             for (const detail::DataFlow& flow : data_flows(graph))
@@ -127,7 +131,7 @@ class DotWriter {
 
     void write_planned(const GraphState& graph, const PlannedEdges& plan, std::size_t first, const std::string& indent,
                        std::size_t level) {
-        const auto nodes = static_cast<std::uint32_t>(graph.records().nodes().size());
+        const auto nodes = static_cast<std::uint32_t>(records_of(graph).nodes().size());
         std::vector<bool> is_left_out(nodes);
         for (const detail::JoinRecord& join : plan.joins)
             if (join.node != detail::JoinRecord::no_node && join.form != JoinForm::node) is_left_out[join.node] = true;
@@ -139,7 +143,7 @@ class DotWriter {
         for (std::uint32_t i = 0; i < plan.kernels; ++i)
             text_ += fmt::format("{}{} [shape=point];\n", indent, name_of(nodes + i));
         const detail::EdgeSet had(plan.edges);
-        for (const EdgeRecord& edge : graph.edges())
+        for (const EdgeRecord& edge : edges_of(graph))
             if (!had.contains(edge))
                 text_ += fmt::format("{}n{} -> n{} [{}];\n", indent, first + edge.from, first + edge.to, left_out);
         for (const EdgeRecord& edge : plan.edges)
@@ -149,10 +153,10 @@ class DotWriter {
 
     void write_folded(const GraphState& graph, std::size_t first, const std::string& indent, std::size_t level) {
         std::vector<std::uint32_t> looks;
-        for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i)
+        for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i)
             looks.push_back(numbers_.try_emplace(look_of(graph, i, level), static_cast<std::uint32_t>(numbers_.size()))
                                 .first->second);
-        const FoldedGraph folded = detail::folded(looks, detail::reduced(looks.size(), graph.edges()));
+        const FoldedGraph folded = detail::folded(looks, detail::reduced(looks.size(), edges_of(graph)));
         std::map<std::uint32_t, Ends> ends;
         for (const std::uint32_t top : folded.tops)
             ends[top] = write_block(graph, folded, {top, 1}, false, first, indent, level);
@@ -205,14 +209,14 @@ class DotWriter {
     /// A text that is the same for equal nodes.
     std::string look_of(const GraphState& graph, std::uint32_t index, std::size_t level) const {
         std::string look =
-            fmt::format("{}\n{}\n{}\n{}", graph.records().nodes()[index].kind, operation_of(graph, index),
-                        detail::without_numbers(graph.records().nodes()[index].label), style_of(graph, index, level));
+            fmt::format("{}\n{}\n{}\n{}", records_of(graph).nodes()[index].kind, operation_of(graph, index),
+                        detail::without_numbers(records_of(graph).nodes()[index].label), style_of(graph, index, level));
         if (options_.parameters) look += arguments_of(graph, index);
-        for (const auto& inner : graph.nested_in(index)) {
+        for (const auto& inner : nested_in(graph, index)) {
             look += "{";
-            for (std::uint32_t i = 0; i < inner->records().nodes().size(); ++i)
+            for (std::uint32_t i = 0; i < records_of(*inner).nodes().size(); ++i)
                 look += level < options_.depth ? look_of(*inner, i, level + 1) : ".";
-            for (const EdgeRecord& edge : inner->edges())
+            for (const EdgeRecord& edge : edges_of(*inner))
                 look += fmt::format("{}>{} {},", edge.from, edge.to, edge.kind);
             look += "}";
         }
@@ -220,7 +224,7 @@ class DotWriter {
     }
 
     [[nodiscard]] std::string style_of(const GraphState& graph, std::uint32_t index, std::size_t level) const {
-        const detail::NodeRecord& node = graph.records().nodes()[index];
+        const detail::NodeRecord& node = records_of(graph).nodes()[index];
         switch (options_.color) {
         case DotColor::kind:
             return filled(detail::rules_of(node.kind).color);
@@ -257,7 +261,7 @@ class DotWriter {
 
     void write_node(const GraphState& graph, std::uint32_t index, std::size_t id, std::string_view style,
                     const std::string& times, const std::string& indent, std::size_t level, bool is_repeated = false) {
-        const detail::NodeRecord& node = graph.records().nodes()[index];
+        const detail::NodeRecord& node = records_of(graph).nodes()[index];
         std::string label(node.label);
         if (is_repeated) label = detail::without_numbers(label);
         std::vector<std::string> lines;
@@ -265,7 +269,7 @@ class DotWriter {
         lines.push_back(operation_of(graph, index));
         if (options_.parameters)
             if (std::string values = arguments_of(graph, index); !values.empty()) lines.push_back(std::move(values));
-        const auto inside = graph.nested_in(index);
+        const auto inside = nested_in(graph, index);
         const bool is_open = level < options_.depth;
         if (!is_open)
             for (const auto& inner : inside)
@@ -310,7 +314,7 @@ class DotWriter {
 std::string detail::dot_of(const GraphState& graph, const DotOptions& options,
                            const std::vector<PlannedGraph>& planned) {
     read_all(graph);
-    const auto lock = graph.lock();
+    const auto lock = lock_of(graph);
     const std::vector<Race> races = options.color == DotColor::race ? all_races_of(graph) : std::vector<Race>();
     return DotWriter(graph, options, planned, races).text();
 }

@@ -26,10 +26,10 @@ constexpr std::size_t deepest = 128; ///< largest indent: the text grows with th
 std::string predecessors(const detail::GraphState& graph, std::span<const std::uint32_t> incoming) {
     std::string text;
     for (std::size_t at = 0; at < incoming.size();) {
-        const detail::EdgeRecord& first = graph.edges()[incoming[at]];
+        const detail::EdgeRecord& first = edges_of(graph)[incoming[at]];
         std::uint32_t last = first.from;
         for (++at; at < incoming.size(); ++at) {
-            const detail::EdgeRecord& next = graph.edges()[incoming[at]];
+            const detail::EdgeRecord& next = edges_of(graph)[incoming[at]];
             if (next.from != last + 1 || next.kind != first.kind) break;
             last = next.from;
         }
@@ -41,9 +41,9 @@ std::string predecessors(const detail::GraphState& graph, std::span<const std::u
 }
 
 void list(const detail::GraphState& graph, const std::string& indent, std::string& text) {
-    const detail::EdgeGroups incoming(graph.records().nodes().size(), graph.edges(), &detail::EdgeRecord::to);
-    for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
-        const detail::NodeRecord& node = graph.records().nodes()[i];
+    const detail::EdgeGroups incoming(records_of(graph).nodes().size(), edges_of(graph), &detail::EdgeRecord::to);
+    for (std::uint32_t i = 0; i < records_of(graph).nodes().size(); ++i) {
+        const detail::NodeRecord& node = records_of(graph).nodes()[i];
         text += fmt::format("{}{}: ", indent, i);
         if (!node.label.empty()) text += fmt::format("\"{}\" ", std::string_view(node.label));
         text += operation_of(graph, i) + arguments_of(graph, i);
@@ -52,7 +52,7 @@ void list(const detail::GraphState& graph, const std::string& indent, std::strin
                     graph,
                     std::span(incoming.items).subspan(incoming.first[i], incoming.first[i + 1] - incoming.first[i])) +
                 "\n";
-        const auto inside = graph.nested_in(i);
+        const auto inside = nested_in(graph, i);
         const std::string deeper = indent.size() < deepest ? indent + "    " : indent;
         for (std::size_t number = 0; number < inside.size(); ++number) {
             text += fmt::format("{}  {}:\n", indent, role_of_inner(graph, i, number));
@@ -67,7 +67,7 @@ std::string Graph::listing() const {
     const detail::GraphState& graph = state();
     detail::read_all(graph);
     std::string text = to_string(*this) + "\n";
-    const auto lock = graph.lock();
+    const auto lock = lock_of(graph);
     list(graph, "  ", text);
     return text;
 }

@@ -13,18 +13,18 @@
 namespace cudag::detail {
 
 std::string operation_of(const GraphState& graph, std::uint32_t index) {
-    std::string text = title(graph.records().params(index));
-    if (text.empty()) text = rules_of(graph.records().nodes()[index].kind).name;
+    std::string text = title(records_of(graph).params(index));
+    if (text.empty()) text = rules_of(records_of(graph).nodes()[index].kind).name;
     return text;
 }
 
 std::string arguments_of(const GraphState& graph, std::uint32_t index) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.records().params(index));
+    const auto* const* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(index));
     return kernel == nullptr ? "" : fmt::format("({})", fmt::join(argument_texts(**kernel), ", "));
 }
 
 std::string role_of_inner(const GraphState& graph, std::uint32_t index, std::size_t number) {
-    const auto* const* conditional = std::get_if<const ConditionalParams*>(&graph.records().nodes()[index].params);
+    const auto* const* conditional = std::get_if<const ConditionalParams*>(&records_of(graph).nodes()[index].params);
     return conditional == nullptr ? "graph" : role_of_body((*conditional)->kind, number);
 }
 

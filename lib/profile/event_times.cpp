@@ -5,6 +5,8 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "exec/exec_state.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/native_graph.hpp"
 
 #include <cudag/error.hpp>
 
@@ -36,9 +38,9 @@ class EventTimes final : public TimeSource {
   public:
     EventTimes(const ExecNodes& nodes, const ExecState& exec) : first_(new_event()) {
         require_measurable(nodes, exec);
-        const auto lock = exec.source().lock();
+        const auto lock = lock_of(exec.source());
         cudaGraph_t clone = nullptr;
-        checked(cudaGraphClone(&clone, exec.source().native()), "cudaGraphClone");
+        checked(cudaGraphClone(&clone, native_of(exec.source())), "cudaGraphClone");
         graph_ = UniqueGraph(clone);
         std::vector<cudaGraphNode_t> natives(nodes.natives.size());
         for (std::size_t i = 0; i < natives.size(); ++i)
