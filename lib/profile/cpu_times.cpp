@@ -39,8 +39,8 @@ class CpuTimes final : public TimeSource {
         std::vector<NodeTime> times;
         stop_(
             exec_,
-            [](void* list, const cudart_cpu::NodeTime* times, std::size_t count) {
-                const auto* const first = reinterpret_cast<const NodeTime*>(times);
+            [](void* list, const cudart_cpu::NodeTime* runs, std::size_t count) {
+                const auto* const first = reinterpret_cast<const NodeTime*>(runs);
                 static_cast<std::vector<NodeTime>*>(list)->assign(first, first + count);
             },
             &times);
