@@ -45,14 +45,15 @@ class StructureDiff {
         : before_(before), after_(after), found_(found) {}
 
     void nodes() {
-        const std::size_t common = std::min(records_of(before_).nodes().size(), records_of(after_).nodes().size());
+        const auto& before = records_of(before_).nodes();
+        const auto& after = records_of(after_).nodes();
+        const std::size_t common = std::min(before.size(), after.size());
         for (std::uint32_t i = 0; i < common; ++i)
-            if (records_of(before_).nodes()[i].kind != records_of(after_).nodes()[i].kind)
+            if (before[i].kind != after[i].kind)
                 found_.push_back({DifferenceKind::node_kind, identity_of(before_).handle(i),
                                   identity_of(after_).handle(i), names(before_, after_, i), "kind",
-                                  std::string(to_string(records_of(before_).nodes()[i].kind)),
-                                  std::string(to_string(records_of(after_).nodes()[i].kind)), true});
-        for (auto i = static_cast<std::uint32_t>(common); i < records_of(before_).nodes().size(); ++i)
+                                  std::string(to_string(before[i].kind)), std::string(to_string(after[i].kind)), true});
+        for (auto i = static_cast<std::uint32_t>(common); i < before.size(); ++i)
             found_.push_back({DifferenceKind::node,
                               identity_of(before_).handle(i),
                               {},
@@ -61,7 +62,7 @@ class StructureDiff {
                               "there",
                               "missing",
                               true});
-        for (auto i = static_cast<std::uint32_t>(common); i < records_of(after_).nodes().size(); ++i)
+        for (auto i = static_cast<std::uint32_t>(common); i < after.size(); ++i)
             found_.push_back({DifferenceKind::node,
                               {},
                               identity_of(after_).handle(i),
@@ -124,11 +125,12 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
     std::vector<Difference> found;
     const ConditionPairs conditions(before, after, for_update);
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
-        const std::size_t common = std::min(records_of(a).nodes().size(), records_of(b).nodes().size());
+        const GraphRecords& later = records_of(b);
+        const std::size_t common = std::min(records_of(a).nodes().size(), later.nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = in_force.params({&a, i});
-            if (same_params(old_params, records_of(b).params(i), conditions)) continue;
-            for (FieldDifference& field : diff_params(old_params, records_of(b).params(i), conditions))
+            if (same_params(old_params, later.params(i), conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, later.params(i), conditions))
                 found.push_back({field.kind, identity_of(a).handle(i), identity_of(b).handle(i), names(a, b, i),
                                  std::move(field.field), std::move(field.before), std::move(field.after),
                                  field.needs_instantiate()});
