@@ -150,7 +150,6 @@ class Folder {
         for (const RepeatedBlock& part : parts)
             look.insert(look.end(), {looks_[part.block], part.times, static_cast<std::uint64_t>(part.kind),
                                      static_cast<std::uint64_t>(part.between)});
-        if (form == Block::Form::row) look[3] = 0; // the edge into the row is not part of it
         const auto [place, is_new] = row_looks_.try_emplace(std::move(look), next_look_);
         if (is_new) ++next_look_;
         looks_.push_back(place->second);
