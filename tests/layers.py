@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
              "handles", "pictures"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
-    "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "exec"],
+    "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
                 "handles", "read", "exec", "capture"],
 }

@@ -5,6 +5,7 @@
 #include <cudag/graph.hpp>
 
 #include "data_flow.hpp"
+#include "dot_text.hpp"
 #include "edges/edge_set.hpp"
 #include "edges/reduction.hpp"
 #include "folding.hpp"
@@ -42,20 +43,6 @@ using detail::PlannedGraph;
 using detail::RepeatedBlock;
 
 constexpr std::string_view left_out = "style=dashed, color=gray, fontcolor=gray";
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (c == '\n')
-            result += "\\n";
-        else if (c == '\0')
-            result += "\\\\0";
-        else
-            result += c;
-    }
-    return result;
-}
 
 std::string filled(std::string_view color) {
     return color.empty() ? "" : fmt::format("style=filled, fillcolor=\"{}\"", color);
@@ -278,9 +265,9 @@ class DotWriter {
             lines.push_back(fmt::format("{:.3g} us", duration));
         if (!times.empty()) lines.push_back(times);
         const std::string colors = style.empty() ? style_of(graph, index, level) : std::string(style);
-        const std::string line =
-            fmt::format("n{} [shape={}, label=\"{}\"{}{}];\n", id, detail::rules_of(node.kind).shape,
-                        escaped(fmt::format("{}", fmt::join(lines, "\n"))), colors.empty() ? "" : ", ", colors);
+        const std::string line = fmt::format(
+            "n{} [shape={}, label=\"{}\"{}{}];\n", id, detail::rules_of(node.kind).shape,
+            detail::quoted_in_dot(fmt::format("{}", fmt::join(lines, "\n"))), colors.empty() ? "" : ", ", colors);
         if (inside.empty() || !is_open) {
             text_ += indent + line;
             return;

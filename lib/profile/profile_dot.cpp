@@ -1,4 +1,5 @@
 // Profiles as Graphviz text: the graph, coloured by time.
+#include "pictures/dot_text.hpp"
 #include "profile_texts.hpp"
 #include "run_order.hpp"
 
@@ -13,19 +14,6 @@
 namespace cudag {
 
 namespace {
-
-/// Returns `text` as part of a quoted string of DOT.
-std::string quoted_in_dot(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (c == '\n')
-            result += "\\n";
-        else if (c != '\0')
-            result += c;
-    }
-    return result;
-}
 
 class ProfileDot {
   public:
@@ -64,9 +52,9 @@ class ProfileDot {
         const bool is_leaf = ends_[i] == i + 1;
         const double heat = is_leaf && longest_ > 0 ? node.duration.median / longest_ : 0;
         const std::string time = node.runs == 0 ? "" : fmt::format("\\n{:.1f} us", node.duration.median);
-        text_ +=
-            fmt::format("{}n{} [label=\"{}{}\", fillcolor=\"0.05 {:.3f} 1.000\"{}];\n", indent, i,
-                        quoted_in_dot(detail::short_name(node)), time, heat, node.is_critical ? ", penwidth=2.5" : "");
+        text_ += fmt::format("{}n{} [label=\"{}{}\", fillcolor=\"0.05 {:.3f} 1.000\"{}];\n", indent, i,
+                             detail::quoted_in_dot(detail::short_name(node)), time, heat,
+                             node.is_critical ? ", penwidth=2.5" : "");
     }
 
     const std::vector<NodeProfile>& nodes_;
