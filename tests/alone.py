@@ -105,14 +105,15 @@ def main():
     parser.add_argument("--database", required=True)
     parser.add_argument("--target", required=True)
     parser.add_argument("--include", nargs="+", required=True, type=Path, help="folders of headers")
+    parser.add_argument("--part", default="0/1", help="K/N: of the files, in their order, every N-th from K on")
     parser.add_argument("folders", nargs="+", type=Path)
     given = parser.parse_args()
+    first, step = map(int, given.part.split("/"))
     command, directory = compile_command(given.database, given.target)
     includes = Includes([folder.resolve() for folder in given.include])
 
-    def files(kind):
-        return {file.resolve() for folder in given.folders for file in folder.rglob(kind)}
-    units = sorted(files("*.cpp") | files("*.hpp"))
+    files = {file.resolve() for folder in given.folders for kind in ("*.cpp", "*.hpp") for file in folder.rglob(kind)}
+    units = sorted(files)[first::step]
     visible = {unit: includes.of(unit) - {unit} for unit in units}
     chosen = worth_precompiling(list(visible.values()), Cost(includes, system_folders(command, directory)), 2)
 

@@ -481,7 +481,7 @@ TEST_CASE("where no pair leads anywhere there is no pairing", "[matching]") {
     CHECK(Matcher(before, after).find().result == Result::other_edges);
 }
 
-TEST_CASE("a search that takes too many steps gives up, soon", "[matching]") {
+TEST_CASE("a search that takes too many steps gives up, soon", "[matching][many]") {
     std::vector<std::uint32_t> lengths(20, 8);
     lengths.insert(lengths.end(), {6, 6});
     const MatchGraph before = rings(lengths);

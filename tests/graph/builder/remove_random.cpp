@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda_edges.hpp"
+#include "random_seeds.hpp"
 #include "test.hpp"
 
 using cudag::CapturedNode;
@@ -235,7 +236,7 @@ std::vector<std::uint32_t> result_of(Exec& exec, const DeviceBuffer<std::uint32_
 } // namespace
 
 TEST_CASE("a program that takes back is the one without what it took back", "[builder][remove][random]") {
-    for (unsigned seed = 0; seed < 300; ++seed) {
+    for (unsigned seed = 0; seed < seed_count(300); ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
         const Program program = random_program(random);
@@ -264,7 +265,7 @@ TEST_CASE("a program that takes back is the one without what it took back", "[bu
 }
 
 TEST_CASE("CUDA updates Execs of a program by one that took back", "[builder][remove][random]") {
-    for (unsigned seed = 300; seed < 500; ++seed) {
+    for (unsigned seed = 300; seed < 300 + seed_count(200); ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
         Program program = random_program(random);
@@ -284,7 +285,7 @@ TEST_CASE("CUDA updates Execs of a program by one that took back", "[builder][re
 }
 
 TEST_CASE("inferred edges are those of the program without what it took back", "[builder][remove][inferred][random]") {
-    for (unsigned seed = 0; seed < 200; ++seed) {
+    for (unsigned seed = 0; seed < seed_count(200); ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
         const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };

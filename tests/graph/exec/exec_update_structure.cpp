@@ -803,7 +803,7 @@ TEST_CASE("a graph of the same work in another order is an update, where that is
     CHECK(work.result(exec) == Values{3, -1, -1, -1, -1, -1});
 }
 
-TEST_CASE("too many nodes that look alike are refused for that", "[exec][update][structure]") {
+TEST_CASE("too many nodes that look alike are refused for that", "[exec][update][structure][many]") {
     const auto build = [](const std::vector<std::size_t>& rings) {
         GraphBuilder b;
         for (const std::size_t length : rings) { // each node of a ring of sources and sinks looks like any other

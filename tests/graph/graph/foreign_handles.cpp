@@ -105,7 +105,7 @@ TEST_CASE("a builder that was built says where", "[builder][handles]") {
                ContainsSubstring("its Graph is built, at ") && ContainsSubstring(line(built)));
 }
 
-TEST_CASE("a cycle of many nodes is shown by its first and last ones", "[builder][edges]") {
+TEST_CASE("a cycle of many nodes is shown by its first and last ones", "[builder][edges][many]") {
     constexpr int count = 100000;
     GraphBuilder b;
     std::vector<cudag::HostNode> nodes;

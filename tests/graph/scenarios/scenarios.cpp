@@ -1,8 +1,8 @@
 // Whole graphs, built and captured, against plain C++: fresh, updated node by node and as wholes, cloned, and adopted.
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 
+#include "random_seeds.hpp"
 #include "scenario.hpp"
 
 namespace {
@@ -28,12 +28,6 @@ void for_each(const std::vector<Dag>& dags, Check& check) {
             check(dag, Scenario(dag, way));
         }
     }
-}
-
-/// Random DAGs, by CUDAG_SCENARIO_SEEDS.
-std::uint32_t seed_count() {
-    const char* const given = std::getenv("CUDAG_SCENARIO_SEEDS");
-    return given == nullptr ? 20 : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
 }
 
 /// Calls `check(dag, scenario)` for every DAG that can be cloned.
