@@ -15,6 +15,7 @@ void profile();
 void updates();
 void capture();
 void errors();
+void faults();
 void migrate();
 void pictures();
 void topics();

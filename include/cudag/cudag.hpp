@@ -41,6 +41,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/recorder.hpp>
 #include <cudag/relax.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/condition.hpp>

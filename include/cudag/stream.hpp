@@ -39,6 +39,28 @@ class CUDAG_EXPORT Stream {
     /// captured, or a capture forbids this thread to wait; that capture is then broken, as by CUDA's own call.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
+    /// Blocks as `synchronize()` does, but at most for `timeout`, any std::chrono::duration.
+    ///
+    ///     try {
+    ///         stream.synchronize(std::chrono::seconds(10));
+    ///     } catch (const cudag::DeadlineError& late) {
+    ///         std::puts(late.what()); // also late.nodes()
+    ///     }
+    ///
+    /// Throws DeadlineError if the work has not finished by then; nothing is cancelled, and the stream stays usable.
+    /// With `InstantiateOptions::recorder`, the error lists the nodes that have begun and not ended. Asks CUDA again
+    /// and again, at growing intervals up to half a millisecond. Throws as `synchronize()` does otherwise.
+    template <class Duration>
+    requires requires(const Duration& timeout) {
+        timeout.count();
+        Duration::period::num;
+    }
+    void synchronize(const Duration& timeout, SourceLocation location = SourceLocation::current()) const {
+        synchronize_within(static_cast<double>(timeout.count()) * static_cast<double>(Duration::period::num) /
+                               static_cast<double>(Duration::period::den),
+                           location);
+    }
+
     /// Returns true if all work enqueued so far has finished. Does not block, and reports no host failures. Throws
     /// Error if any of the work failed, and CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
@@ -59,6 +81,8 @@ class CUDAG_EXPORT Stream {
               SourceLocation location = SourceLocation::current());
 
   private:
+    void synchronize_within(double seconds, const SourceLocation& location) const;
+
     cudaStream_t stream_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 #include "failure.hpp"
 
 #include "cuda_log.hpp"
+#include "unfinished.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,14 @@ std::string about_another_runtime(cudaError_t status) {
                                    cudaGetErrorName(own));
     if (const std::string log = take_cuda_log(own); !log.empty()) text += fmt::format("; CUDA's log: {}", log);
     return text;
+}
+
+/// The nodes that a fault has left unfinished; empty if no exec is recorded.
+std::string about_unfinished(std::vector<std::string>& labels) {
+    const auto nodes = list_unfinished();
+    if (!nodes) return {};
+    if (nodes->empty()) return "; no node of a recorded Exec has begun and not ended";
+    return describe_unfinished(*nodes, labels);
 }
 
 } // namespace
@@ -125,6 +134,7 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
         text += other;
     else if (const char* advice = hint(status, operation); *advice != '\0')
         text += fmt::format("; {}", advice);
+    if (is_fault(status)) text += about_unfinished(subject.labels);
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
 }
 

@@ -1,22 +1,29 @@
 // Graph::instantiate, with CUDA's reason and node in its errors.
 #include <cudag/graph.hpp>
 
+#include "cuda/checks.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/no_waiting.hpp"
+#include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
+#include "recorder/marks.hpp"
+#include "recorder/recorder.hpp"
 #include "watched_writes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace cudag {
@@ -74,6 +81,18 @@ void check_durations(const detail::GraphState& graph, const std::vector<double>&
             node_subject(graph, static_cast<std::uint32_t>(wrong - durations.begin()), "instantiate: "));
 }
 
+/// Whether the exec is recorded. Throws InstantiateError if it was asked for, and is impossible.
+bool wants_recorder(const detail::GraphState& graph, const InstantiateOptions& options) {
+    if (!options.recorder && !detail::is_check_on("recorder")) return false;
+    detail::NodePlace culprit;
+    const std::string reason = unrecordable(graph, options.device_launch, culprit);
+    if (reason.empty()) return true;
+    if (!options.recorder) return false; // the environment asks for whatever is possible
+    detail::refuse<InstantiateError>(
+        reason, culprit ? culprit.subject("instantiate with recorder: ") : detail::Subject{"instantiate with recorder"},
+        cudaErrorNotSupported);
+}
+
 } // namespace
 
 Exec Graph::instantiate(InstantiateOptions options) const {
@@ -88,6 +107,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     if (graph.execs().any() && graph.records().is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
     if (!options.plan.durations.empty()) check_durations(graph, options.plan.durations);
+    options.recorder = wants_recorder(graph, options);
+    if (options.recorder) read_all(graph);
     graph.complete_native(&options.plan);
 
     std::shared_ptr<detail::HostLaunches> launches;
@@ -100,6 +121,15 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     list_owners(graph, owners);
     for (const detail::HostNodeRun& host : hosts)
         owners.push_back({0, 0, host.run});
+    std::shared_ptr<detail::Recorder> recorder;
+    std::optional<detail::Marks> marks;
+    if (options.recorder) {
+        const detail::RelaxedCapture allow_allocation;
+        graph.number_nodes();
+        recorder = detail::Recorder::make(graph);
+        owners.push_back({0, 0, recorder});
+        marks.emplace(graph, graph, *recorder);
+    }
     const detail::WithoutUserObjects plain(graph);
     const detail::KeptForExecs kept(graph.native(), options.device_launch ? owners : detail::Owners(),
                                     detail::KeptForExecs::Call::instantiate);
@@ -124,6 +154,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
                                                      detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
+    if (recorder) recorder->set_exec(native);
     if (graph.records().has_known_nodes()) declare_waits(*state);
     return detail::Access::exec_of(std::move(state));
 }

@@ -14,6 +14,8 @@
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
+#include "recorder/marks.hpp"
+#include "recorder/recorder.hpp"
 #include "update_by_structure.hpp"
 #include "update_rules.hpp"
 
@@ -146,6 +148,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     const auto lock = next.lock();
     // A captured graph is not read for an update that CUDA takes: reading costs more than all the rest.
     const bool known = (compared == Compared::first && exec.source().records().is_read() && next.records().is_read()) ||
+                       (compared == Compared::first && exec.options().recorder) ||
                        has_device_updatable(exec.source()) || has_device_updatable(next) ||
                        (!options.trust_attributes && may_ignore_silently(exec.source(), next, kinds_for(exec, next)));
     if (known)
@@ -160,6 +163,8 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     if (exec.device_launch()) list_owners(next, of_kernels);
     const WithoutUserObjects as_owned(next);
     const KeptForExecs kept(next.native(), of_kernels, KeptForExecs::Call::update);
+    std::optional<Marks> marks; // CUDA compares them, too
+    if (exec.options().recorder) marks.emplace(next, exec.source(), *Recorder::find(exec.native()));
     CUgraphExecUpdateResultInfo info{};
     bind_context();
     const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));

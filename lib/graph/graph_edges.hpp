@@ -132,6 +132,11 @@ class GraphEdges {
     void unplan() noexcept {
         if (!plan_.is_fixed) plan_.edges_seen.reset();
     }
+    /// Follows the removal of nodes added without a record: the graph is planned again, which restores the sinks.
+    void note_moved_sinks() noexcept {
+        native_.note_moved_sinks();
+        unplan();
+    }
     /// Follows CUDA's removal of the plan's kernels from `first` on, in a graph of `nodes` nodes.
     void forget_kernels(std::size_t nodes, std::size_t first) noexcept {
         native_.forget_nodes(static_cast<std::uint32_t>(nodes + first));

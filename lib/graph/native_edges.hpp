@@ -31,6 +31,8 @@ class NativeEdges {
     void note_front(std::size_t nodes, std::vector<std::uint32_t> front) {
         fronts_.push_back({nodes, std::move(front)});
     }
+    /// Records that nodes lost edges to nodes that are gone, unknown here: `restore_sinks` is needed.
+    void note_moved_sinks() noexcept { have_sinks_moved_ = true; }
     /// Follows CUDA's removal of the nodes from `first` on.
     void forget_nodes(std::uint32_t first) {
         detail::forget_nodes(list_, first);

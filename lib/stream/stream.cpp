@@ -3,6 +3,7 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/unfinished.hpp"
 #include "owners/host_call.hpp"
 #include "owners/reclaim.hpp"
 #include "owners/stream_clock.hpp"
@@ -11,8 +12,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -20,6 +28,22 @@ namespace {
 
 detail::Subject stream_subject(const char* call, const SourceLocation& where) {
     return {fmt::format("Stream::{} at {}", call, where), {}, where};
+}
+
+[[noreturn]] void raise_deadline(double seconds, const SourceLocation& where) {
+    std::optional<std::vector<UnfinishedNode>> listed = detail::list_unfinished();
+    const auto nodes = std::make_shared<const std::vector<UnfinishedNode>>(listed ? std::move(*listed)
+                                                                                  : std::vector<UnfinishedNode>());
+    ErrorDetails details{"cudaStreamQuery", {}, {}, where};
+    std::string text = fmt::format("cudag: Stream::synchronize at {}: the work has not finished within {} s", where,
+                                   std::max(seconds, 0.0));
+    if (!nodes->empty())
+        text += detail::describe_unfinished(*nodes, details.labels);
+    else if (listed)
+        text += "; no node of a recorded Exec has begun and not ended";
+    else
+        text += "; to learn which nodes it waits for, instantiate with .recorder = true, or set CUDAG_CHECK=recorder";
+    throw DeadlineError(detail::Passkey(), text, std::move(details), nodes);
 }
 
 } // namespace
@@ -55,6 +79,24 @@ void Stream::synchronize(SourceLocation location) const {
     if (clock) clock->reach(launches);
     detail::reclaim();
     detail::rethrow_host_failures(stream);
+}
+
+void Stream::synchronize_within(double seconds, const SourceLocation& location) const {
+    using std::chrono::steady_clock, std::chrono::duration;
+    constexpr double longest = 1e9; // in seconds: what a clock can add
+    constexpr duration<double> first_pause(2e-6), last_pause(5e-4);
+    const cudaStream_t stream = StreamRef(*this).get();
+    const auto time = duration<double>(seconds >= 0 ? std::min(seconds, longest) : 0);
+    const auto end = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(time);
+    for (duration<double> pause = first_pause;; pause = std::min(2 * pause, last_pause)) {
+        const cudaError_t status = cudaStreamQuery(stream);
+        if (status == cudaSuccess) return synchronize(location);
+        if (status != cudaErrorNotReady) // which never becomes the last error
+            detail::raise_call<Error>(status, "cudaStreamQuery", stream_subject("synchronize", location));
+        const duration<double> left = end - steady_clock::now();
+        if (left.count() <= 0) raise_deadline(seconds, location);
+        std::this_thread::sleep_for(std::min(pause, left));
+    }
 }
 
 bool Stream::query(SourceLocation location) const {

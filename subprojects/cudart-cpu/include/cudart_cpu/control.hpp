@@ -44,6 +44,15 @@ void fail_call(std::uint64_t n, cudaError_t error);
 /// Returns the number of runtime calls so far, counted as by fail_call.
 std::uint64_t call_count();
 
+/// Makes the n-th run from now (1 = the next) of `node` in launches of graphs fail with `error`, such as
+/// cudaErrorIllegalAddress, as if its kernel had: the node does nothing, later nodes and kernels do not run, and calls
+/// return the error. `node` belongs to the graph that was instantiated, or to one owned by its nodes. Null disarms.
+void fail_node(cudaGraphNode_t node, cudaError_t error, std::uint64_t n = 1);
+
+/// Forgets a failed kernel or node, which CUDA does not: calls succeed again, and all objects live on. Synchronise
+/// before.
+void forget_failure();
+
 /// The objects held by the program. Each counts from the call that makes it to the call that destroys it, even while
 /// work that uses it is still pending.
 struct LiveCounts {

@@ -3,6 +3,7 @@
 
 #include "graph/graph_conditional_work.hpp"
 #include "kernel/launch_context.hpp"
+#include "runtime/kernel_failure.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -20,7 +21,7 @@ class ConditionalRun final : public Work {
             const auto body = work.body_for(current_launch()->conditions.get(work.handle()));
             if (!body) return;
             run_body_(node_.bodies[*body]);
-        } while (work.repeats());
+        } while (work.repeats() && !has_kernel_failed()); // then no kernel ends the loop
     }
 
   private:

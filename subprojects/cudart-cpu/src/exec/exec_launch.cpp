@@ -7,6 +7,7 @@
 #include "exec_run.hpp"
 #include "exec_watch.hpp"
 #include "kernel/kernel_registry.hpp"
+#include "runtime/fault.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +23,25 @@ std::vector<std::string> names_of(const LaunchGraph& graph, const std::vector<st
     for (const std::uint32_t node : order)
         if (std::string name = name_of(graph, node); !name.empty()) result.push_back(std::move(name));
     return result;
+}
+
+/// A work that may fail instead of running: see fail_node.
+class FailingWork final : public Work {
+  public:
+    explicit FailingWork(WorkPointer work) : work_(std::move(work)) {}
+
+    cudaGraphNodeType type() const noexcept override { return work_->type(); }
+    std::string title() const override { return work_->title(); }
+    void run() const override {
+        if (!fails_now(title())) work_->run();
+    }
+
+  private:
+    WorkPointer work_;
+};
+
+WorkPointer failing(WorkPointer work) {
+    return std::make_shared<FailingWork>(std::move(work));
 }
 
 /// Draws a new order for each run of a body.
@@ -63,6 +83,8 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
     for (std::size_t i = 0; watches && i < works.size(); ++i)
         if (graph.nodes[i].declared && works[i] && graph.nodes[i].bodies.empty()) // bodies' nodes have their own checks
             works[i] = watched(works[i], graph.nodes[i].declared, declared);
+    for (std::size_t i = 0; i < works.size(); ++i)
+        if (works[i] && is_node_to_fail(graph.nodes[i].source)) works[i] = failing(works[i]);
     for (std::size_t i = 0; times.times && i < works.size(); ++i)
         if (works[i]) works[i] = timed(works[i], graph.nodes[i].source, times);
     std::vector<std::uint32_t> order = draw_order(graph.shape, draw);

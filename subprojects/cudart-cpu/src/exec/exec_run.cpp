@@ -4,6 +4,7 @@
 #include "exec_readiness.hpp"
 #include "kernel/grid_dependencies.hpp"
 #include "kernel/launch_context.hpp"
+#include "runtime/kernel_failure.hpp"
 #include "runtime/thread_pool.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 /// Runs one work. Its kernel calls `wait` to wait for the `awaited` nodes.
 void run_work(const WorkPointer& work, const std::vector<std::uint32_t>& awaited, const std::function<void()>& wait) {
-    if (!work) return;
+    if (!work || has_kernel_failed()) return;
     const GridDependencyScope scope(awaited.empty() ? nullptr : &wait);
     work->run();
 }

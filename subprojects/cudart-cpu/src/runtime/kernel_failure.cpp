@@ -45,6 +45,10 @@ cudaError_t kernel_failure() noexcept {
     return failure.load(std::memory_order_relaxed);
 }
 
+bool has_kernel_failed() noexcept {
+    return has_failed.load(std::memory_order_relaxed);
+}
+
 void clear_kernel_failure() noexcept {
     failure = cudaSuccess;
     has_failed = false;

@@ -11,6 +11,8 @@ namespace cudart_cpu::detail {
 void set_kernel_failure(cudaError_t code, const std::string& text) noexcept;
 /// Returns the error of a failed kernel; cudaSuccess if none has failed.
 cudaError_t kernel_failure() noexcept;
+/// Whether a kernel has failed: nothing runs any longer. True before `kernel_failure` has the code.
+bool has_kernel_failed() noexcept;
 /// Forgets the failure.
 void clear_kernel_failure() noexcept;
 

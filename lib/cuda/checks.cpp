@@ -1,0 +1,52 @@
+// The checks that CUDAG_CHECK switches on without a recompile.
+#include "checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+namespace cudag::detail {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> all_checks{"recorder"};
+
+/// Calls `visit(name)` for each name in a list with commas.
+template <class Visit>
+void for_each_check(std::string_view list, const Visit& visit) {
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(','), list.size());
+        if (end != 0) visit(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+}
+
+/// Prints the unknown names of `list`, unless it was the last list to be looked at.
+void tell_unknown_checks(std::string_view list) {
+    static std::mutex mutex;
+    static std::string last;
+    const std::lock_guard lock(mutex);
+    if (last == list) return;
+    last = list;
+    for_each_check(list, [](std::string_view name) {
+        if (std::ranges::find(all_checks, name) == all_checks.end())
+            std::fprintf(stderr, "cudag: CUDAG_CHECK: no check is called \"%s\"; known: recorder\n",
+                         std::string(name).c_str());
+    });
+}
+
+} // namespace
+
+bool is_check_on(std::string_view name) {
+    const char* const value = std::getenv("CUDAG_CHECK");
+    if (value == nullptr || *value == '\0') return false;
+    tell_unknown_checks(value);
+    bool is_on = false;
+    for_each_check(value, [&](std::string_view each) { is_on = is_on || each == name; });
+    return is_on;
+}
+
+} // namespace cudag::detail
