@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
+#include "cuda/own_kernels.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_edges.hpp"
 #include "graph/graph_records.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 
 namespace cudag::detail {
@@ -26,16 +28,72 @@ std::string unrecordable(const GraphState& graph, bool is_device_launched, NodeP
 
 namespace {
 
-/// Adds a fill of `count` words with `value` to `graph`.
+/// The kernel `__global__ void cudag_mark(volatile unsigned* words, unsigned count, unsigned value)`, for one block.
+constexpr const char* mark_ptx = R"(.version 8.0
+.target sm_52
+.address_size 64
+.visible .entry cudag_mark(
+    .param .u64 words,
+    .param .u32 count,
+    .param .u32 value
+)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [words];
+    ld.param.u32 %r1, [count];
+    ld.param.u32 %r2, [value];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %ntid.x;
+next:
+    setp.ge.u32 %p1, %r3, %r1;
+    @%p1 bra done;
+    mul.wide.u32 %rd3, %r3, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    st.volatile.global.u32 [%rd4], %r2;
+    add.u32 %r3, %r3, %r4;
+    bra next;
+done:
+    ret;
+}
+)";
+
+/// The kernel; null if there is none: for drivers before 12.8 and the CPU runtime.
+cudaKernel_t mark_kernel() noexcept {
+    static const cudaKernel_t kernel = []() -> cudaKernel_t {
+        try {
+            return load_kernel(mark_ptx, "cudag_mark");
+        } catch (const std::exception&) {
+            return nullptr;
+        }
+    }();
+    return kernel;
+}
+
+/// Adds a node that sets `count` words to `value`: a kernel if possible, because a graph with fills of host memory
+/// takes some hundred times as long to launch.
 cudaGraphNode_t add_mark(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& after, std::uint32_t* words,
-                         std::size_t count, unsigned value) {
+                         std::uint32_t count, std::uint32_t value) {
+    cudaGraphNode_t node = nullptr;
+    if (const cudaKernel_t kernel = mark_kernel()) {
+        void* arguments[] = {&words, &count, &value};
+        cudaKernelNodeParams params{};
+        params.func = kernel;
+        params.gridDim = {1, 1, 1};
+        params.blockDim = {count == 1 ? 1U : 256U, 1, 1};
+        params.kernelParams = arguments;
+        checked<InstantiateError>(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params),
+                                  "cudaGraphAddKernelNode");
+        return node;
+    }
     cudaMemsetParams fill{};
     fill.dst = words;
     fill.elementSize = sizeof *words;
     fill.value = value;
     fill.width = count;
     fill.height = 1;
-    cudaGraphNode_t node = nullptr;
     checked<InstantiateError>(cudaGraphAddMemsetNode(&node, graph, after.data(), after.size(), &fill),
                               "cudaGraphAddMemsetNode");
     return node;
@@ -49,8 +107,13 @@ Marks::Marks(GraphState& graph, const GraphState& numbered, const Recorder& reco
 }
 
 Marks::~Marks() {
-    for (std::size_t i = added_.size(); i > 0; --i)
-        report_release(cudaGraphDestroyNode(added_[i - 1]), "cudaGraphDestroyNode");
+    for (std::size_t i = added_.size(); i > 0; --i) {
+        const auto destroy = [&] { return cudaGraphDestroyNode(added_[i - 1]); };
+        const cudaError_t status = destroy();
+        if (status == cudaSuccess) continue;
+        ignore(status); // a mark that stays would be in all later Execs: try again before giving up
+        report_release(destroy(), "cudaGraphDestroyNode");
+    }
     for (GraphState* const graph : graphs_)
         edge_lists_of(*graph).note_moved_sinks();
 }
@@ -70,7 +133,8 @@ void Marks::add(GraphState& graph, const GraphState& numbered) {
     graphs_.push_back(&graph);
     const cudaGraph_t native = native_of(graph);
     // The words of the last run, or of the last turn of a loop, are cleared first.
-    const cudaGraphNode_t clear = add_mark(native, {}, recorder_.begin_word(first), 2 * nodes.size(), 0);
+    const cudaGraphNode_t clear =
+        add_mark(native, {}, recorder_.begin_word(first), static_cast<std::uint32_t>(2 * nodes.size()), 0);
     added_.push_back(clear);
 
     std::vector<cudaGraphNode_t> from, to;

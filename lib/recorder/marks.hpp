@@ -16,8 +16,8 @@ class Recorder;
 /// Returns why no exec of `graph` can be recorded; "" if one can. Sets `culprit` to the node, if there is one.
 [[nodiscard]] std::string unrecordable(const GraphState& graph, bool is_device_launched, NodePlace& culprit);
 
-/// The marks in the native graphs of a root and of all graphs inside it, while this object lives. They are small fills
-/// of the recorder's memory, which needs no kernel: bodies and child graphs take them, too. Needs the graph's lock.
+/// The marks in the native graphs of a root and of all graphs inside it, while this object lives. They are kernels,
+/// or fills, that write the recorder's memory: bodies and child graphs take both. Needs the graph's lock.
 class Marks {
   public:
     /// Adds the marks to `graph`, which has the nodes and edges of the recorded exec's graph `numbered`, and complete

@@ -106,28 +106,6 @@ TEST_CASE("a deadline reports host failures and captures as a synchronisation do
     CHECK_THROWS_AS(cudag::capture(stream, [&](cudaStream_t) { stream.synchronize(1s); }), cudag::CaptureError);
 }
 
-TEST_CASE("of several nodes at once, a deadline names those that have begun and not ended", "[recorder]") {
-    const Stream stream;
-    Gate left, right;
-    GraphBuilder b;
-    auto begin = b.host([] {}).label("begin");
-    auto one = b.host(left.node()).label("left").after(begin);
-    auto other = b.host(right.node()).label("right").after(begin);
-    auto both = b.join(one, other);
-    b.host([] {}).label("end").after(both);
-    Exec exec = std::move(b).build().instantiate({.recorder = true});
-    exec.launch(stream);
-    left.wait_until_entered();
-    right.wait_until_entered();
-    CHECK(labels_of(late(stream).nodes()) == Labels{"left", "right"});
-    right.open();
-    while (cudag::unfinished_nodes().size() > 1)
-        CHECK_THROWS_AS(stream.synchronize(1ms), DeadlineError);
-    CHECK(labels_of(late(stream).nodes()) == Labels{"left"});
-    left.open();
-    stream.synchronize();
-}
-
 TEST_CASE("a hanging node inside child graphs has the nodes around it", "[recorder]") {
     const auto cell = device({0});
     const Stream stream;

@@ -12,6 +12,7 @@
 
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
+#include "gate.hpp"
 #include "test.hpp"
 
 using cudag::Error;
@@ -225,4 +226,36 @@ TEST_CASE("a fault outside of recorded Execs names none of their nodes", "[recor
     const Error error = error_of(exec, stream, node);
     CHECK(error.labels().empty());
     CHECK_THAT(error.what(), ContainsSubstring("no node of a recorded Exec has begun and not ended"));
+}
+
+namespace {
+
+/// The labels of a deadline that has passed.
+Labels late(const Stream& stream) {
+    return refused<cudag::DeadlineError>([&] { stream.synchronize(std::chrono::milliseconds(5)); }).labels();
+}
+
+} // namespace
+
+// On a GPU, host nodes of one graph run one at a time.
+TEST_CASE("of several nodes at once, a deadline names those that have begun and not ended", "[recorder]") {
+    const Stream stream;
+    Gate left, right;
+    GraphBuilder b;
+    auto begin = b.host([] {}).label("begin");
+    auto one = b.host(left.node()).label("left").after(begin);
+    auto other = b.host(right.node()).label("right").after(begin);
+    auto both = b.join(one, other);
+    b.host([] {}).label("end").after(both);
+    Exec exec = std::move(b).build().instantiate({.recorder = true});
+    exec.launch(stream);
+    left.wait_until_entered();
+    right.wait_until_entered();
+    CHECK(late(stream) == Labels{"left", "right"});
+    right.open();
+    while (cudag::unfinished_nodes().size() > 1)
+        static_cast<void>(late(stream));
+    CHECK(late(stream) == Labels{"left"});
+    left.open();
+    stream.synchronize();
 }
