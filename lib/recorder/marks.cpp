@@ -137,21 +137,24 @@ void Marks::add(GraphState& graph, const GraphState& numbered) {
         add_mark(native, {}, recorder_.begin_word(first), static_cast<std::uint32_t>(2 * nodes.size()), 0);
     added_.push_back(clear);
 
+    const auto add_on_device = [&](std::uint32_t node, const std::vector<cudaGraphNode_t>& after, std::uint32_t* word) {
+        std::optional<DeviceGuard> own;
+        if (!device && nodes[node].device != any_device) own.emplace(nodes[node].device);
+        added_.push_back(add_mark(native, after, word, 1, 1));
+        return added_.back();
+    };
+    // Later marks wait for the end marks, not only for the nodes: last nodes are what makes a launch slow.
+    std::vector<cudaGraphNode_t> ends = natives;
+    for (std::uint32_t i = 0; i < natives.size(); ++i)
+        if (layout.needs_end[i]) ends[i] = add_on_device(i, {natives[i]}, recorder_.end_word(first + i));
     std::vector<cudaGraphNode_t> from, to;
     for (std::uint32_t i = 0; i < natives.size(); ++i) {
         std::vector<cudaGraphNode_t> after;
         for (const std::uint32_t before : layout.before[i])
-            after.push_back(natives[before]);
+            after.push_back(ends[before]);
         if (after.empty()) after.push_back(clear);
         cudaGraphNode_t mark = clear;
-        if (layout.is_marked[i]) {
-            std::optional<DeviceGuard> own;
-            if (!device && nodes[i].device != any_device) own.emplace(nodes[i].device);
-            mark = add_mark(native, after, recorder_.begin_word(first + i), 1, 1);
-            added_.push_back(mark);
-            if (layout.needs_end[i])
-                added_.push_back(add_mark(native, {natives[i]}, recorder_.end_word(first + i), 1, 1));
-        }
+        if (layout.is_marked[i]) mark = add_on_device(i, after, recorder_.begin_word(first + i));
         if (mark == clear && !layout.before[i].empty()) continue;
         from.push_back(mark);
         to.push_back(natives[i]);

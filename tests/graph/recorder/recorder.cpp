@@ -111,10 +111,10 @@ TEST_CASE("a hanging node inside child graphs has the nodes around it", "[record
     const Stream stream;
     Gate gate;
     GraphBuilder layer;
-    layer.child(gated_line(gate, cell.data())).label("line");
+    add_child(layer, gated_line(gate, cell.data())).label("line");
     GraphBuilder b;
     auto before = b.kernel({}, store, cell.data(), 0).label("before");
-    b.child(std::move(layer).build()).label("layer").after(before);
+    add_child(b, std::move(layer).build()).label("layer").after(before);
     Exec exec = std::move(b).build().instantiate({.recorder = true});
     exec.launch(stream);
     gate.wait_until_entered();
@@ -240,7 +240,7 @@ TEST_CASE("a recorded Exec takes updates of all kinds, and still names the node 
         GraphBuilder b;
         auto first = b.kernel({}, store, cells.data(), value).label("first");
         auto held = b.host(gate.node()).label("held").after(first);
-        b.child(std::move(inner).build()).label("child").after(held);
+        add_child(b, std::move(inner).build()).label("child").after(held);
         return std::move(b).build();
     };
     const Graph graph = make(1);

@@ -79,12 +79,12 @@ TEST_CASE("a fault in each node of a graph with children, loops and captures is 
     auto up = leaf.kernel({}, store, x, 1).label("leaf store");
     leaf.kernel({}, add, x + 1, x, 1).label("leaf add").after(up);
     GraphBuilder layer;
-    auto deep = layer.child(std::move(leaf).build()).label("leaf");
+    auto deep = add_child(layer, std::move(leaf).build()).label("leaf");
     layer.memset(cells.span().subspan(2, 1), 3).label("layer fill").after(deep);
     GraphBuilder b;
     const auto more = b.condition(1), taken = b.condition(1);
     auto begin = b.kernel({}, store, x + 3, 2).label("begin");
-    auto child = b.child(std::move(layer).build()).label("layer").after(begin);
+    auto child = add_child(b, std::move(layer).build()).label("layer").after(begin);
     auto loop = b.while_(more,
                          [&](GraphBuilder& body) {
                              auto first = body.kernel({}, add, x + 4, x + 4, 1).label("turn");
