@@ -41,7 +41,7 @@ struct InstantiateOptions {
     std::optional<StreamRef> upload_stream = std::nullopt; ///< uploads at once, ordered in this stream
     Plan plan = {};                                        ///< decides the edges of CUDA's graph
     /// Marks the begin and the end of each node in host memory, so that errors after a fault, and DeadlineError, name
-    /// the nodes that have begun and not ended: see recorder.hpp. Costs GPU time: about one small fill a node. The
+    /// the nodes that have begun and not ended: see recorder.hpp. Costs GPU time: one or two tiny kernels a node. The
     /// environment variable CUDAG_CHECK=recorder sets it for all graphs that allow it. Excludes device_launch, and
     /// graphs with memory nodes.
     bool recorder = false;
