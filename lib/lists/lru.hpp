@@ -50,34 +50,37 @@ class LruIndex {
         Link& operator=(const Link&) = delete;
 
         [[nodiscard]] explicit operator bool() const noexcept { return list_ != nullptr; }
-        [[nodiscard]] const Key& key() const noexcept { return list_->first; }
+        /// A copy in the entry itself: each launch by a cache reads it.
+        [[nodiscard]] const Key& key() const noexcept { return key_; }
         [[nodiscard]] Place place() const noexcept { return *position_; }
 
         /// Makes the entry at `place` the most recently used one of `key`. Changes nothing if it throws.
         void put(LruIndex& index, const Key& key, Place place) {
-            if (list_ != nullptr && list_->first == key) return use();
+            if (list_ != nullptr && key_ == key) return use();
             std::list<Place> made{place};
-            typename Lists::value_type& next = *index.lists_.try_emplace(key).first;
+            std::list<Place>& next = index.lists_.try_emplace(key).first->second;
             reset();
             index_ = &index;
             list_ = &next;
+            key_ = key;
             position_ = made.begin();
-            next.second.splice(next.second.end(), made);
+            next.splice(next.end(), made);
         }
         void use() noexcept {
             CUDAG_ASSERT(list_ != nullptr);
-            list_->second.splice(list_->second.end(), list_->second, position_);
+            list_->splice(list_->end(), *list_, position_);
         }
         void reset() noexcept {
             if (list_ == nullptr) return;
-            list_->second.erase(position_);
-            if (list_->second.empty()) index_->lists_.erase(Key(list_->first));
+            list_->erase(position_);
+            if (list_->empty()) index_->lists_.erase(key_);
             list_ = nullptr;
         }
 
       private:
         LruIndex* index_ = nullptr;
-        typename Lists::value_type* list_ = nullptr; ///< null if it keeps none
+        std::list<Place>* list_ = nullptr; ///< null if it keeps none
+        Key key_{};
         typename std::list<Place>::iterator position_ = {};
     };
 
