@@ -4,6 +4,8 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/observing.hpp"
+#include "cuda/tool_range.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
@@ -170,6 +172,16 @@ void GraphBuilder::check() const {
 }
 
 Graph GraphBuilder::build(SourceLocation location) && {
+    [[maybe_unused]] const detail::ToolRange range([&] { return fmt::format("build at {}", location); });
+    try {
+        return build_at(location);
+    } catch (const Error& error) {
+        detail::observe([&] { return ObservedRefusal{"build", fmt::format("a graph at {}", location), error.what()}; });
+        throw;
+    }
+}
+
+Graph GraphBuilder::build_at(SourceLocation location) {
     if (is_view_)
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     require_written(graph());

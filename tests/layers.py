@@ -30,6 +30,7 @@ MAY_INCLUDE = {
              "handles", "pictures", "recorder"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
+    "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
                 "handles", "read", "exec", "capture"],
 }

@@ -14,6 +14,8 @@ OTHER_FILES = {
     "lib/pictures/dot.cpp": "pictures",
     "lib/exec/plan_report.cpp": "the report of a plan, shown on docs/plan.md",
     "lib/exec/tune_report.cpp": "the report of tune",
+    "lib/observe/event_text.cpp": "events, listed on docs/tracing.md",
+    "lib/observe/label_map.cpp": "the labels of a trace",
     "lib/profile/chrome_trace.cpp": "traces",
     "lib/profile/profile_diff.cpp": "the comparison of profiles",
     "lib/profile/profile_dot.cpp": "pictures",
@@ -24,6 +26,7 @@ OTHER_TEXTS = {
     "address of graph memory",
     "bytes of an element",
     "launch: order of disabled ",  # the label of a node
+    "{} edges became {}; {} joins, {} empty kernels, {} lanes, {} early edges",  # in events
     "unsigned long long",
 }
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|\w+|[^\s]""", re.DOTALL)

@@ -19,6 +19,7 @@ void faults();
 void migrate();
 void pictures();
 void topics();
+void tracing();
 
 /// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.
 void picture(const std::string& name, const std::string& dot);

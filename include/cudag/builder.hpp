@@ -191,6 +191,7 @@ class CUDAG_EXPORT GraphBuilder : public detail::KernelCalls<GraphBuilder>,
   private:
     friend struct detail::Access;
     friend class StreamCapture;
+    Graph build_at(SourceLocation location);
     /// Makes a view: it adds nodes to a graph that another builder builds.
     explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
 

@@ -87,6 +87,15 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     Graph& operator=(Graph&&) noexcept;
     ~Graph();
 
+    /// Sets the name of this graph, for errors, events, pictures and tools; "" removes it. Clones, Execs and moved
+    /// Graphs keep it. Excludes all other calls on the Graph and its Execs.
+    ///
+    ///     cudag::Graph graph = std::move(b).build().name("decode");
+    Graph& name(std::string_view text) &;
+    Graph&& name(std::string_view text) &&;
+    /// Returns the name; empty if there is none.
+    [[nodiscard]] std::string_view name() const;
+
     [[nodiscard]] std::size_t node_count() const;
     [[nodiscard]] std::size_t edge_count() const;
     [[nodiscard]] std::vector<Node> nodes() const;
@@ -247,7 +256,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     std::shared_ptr<detail::GraphState> state_;
 };
 
-/// Returns "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12", or "moved-from Graph".
+/// Returns "graph \"decode\" of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12", or "moved-from Graph".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Graph& graph);
 
 inline detail::GraphState& detail::Access::state(const Graph& graph) {

@@ -3,6 +3,7 @@
 
 #include "capture_attempt.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
 #include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
@@ -81,6 +82,7 @@ class CaptureStore {
         Use use(*this, view, location);
         const RunKind kind = run(stream, use.key(), bytes_of(buffers), call);
         use.succeed();
+        if (kind != RunKind::replayed) note_miss(use.key());
         evict();
         return kind;
     }
@@ -219,6 +221,9 @@ class CaptureStore {
         ++stats_.failed_captures;
         key.warm = 0;
         count_eager_run(key);
+        observe([&] {
+            return ObservedFallback{"CaptureCache", key.report.step, key.report.reason, key.report.location};
+        });
         return RunKind::eager;
     }
 
@@ -248,6 +253,11 @@ class CaptureStore {
             ignore(cudaStreamSynchronize(stream));
         }
         work.retire(std::move(kept));
+    }
+
+    void note_miss(const CachedKey& key) noexcept {
+        misses_ = std::exchange(replays_before_miss_, stats_.replays) == stats_.replays ? misses_ + 1 : 1;
+        observe([&] { return ObservedMiss{"CaptureCache", key.report.key, misses_}; });
     }
 
     void count_eager_run(CachedKey& key) noexcept {
@@ -294,8 +304,11 @@ class CaptureStore {
         const Place place = keys_.first_idle(
             [&](const auto& key) { return key->exec.has_value() == with_graph && !key->in_flight.is_running(); });
         if (place == keys_.last()) return false;
+        const std::shared_ptr<const CachedKey> gone = is_observed() ? *place : nullptr;
         erase(**place);
         ++stats_.evictions;
+        if (gone != nullptr)
+            observe([&] { return ObservedEviction{"CaptureCache", gone->report.key, stats_.evictions}; });
         return true;
     }
 
@@ -303,6 +316,8 @@ class CaptureStore {
     CaptureCacheStats stats_;
     std::uint64_t numbers_ = 0; ///< how many keys were ever made
     std::size_t graphs_ = 0;
+    std::uint64_t misses_ = 0;              ///< consecutive ones
+    std::uint64_t replays_before_miss_ = 0; ///< replays before the last miss
     LruIndex<std::size_t, Place> of_hash_;
     Keys keys_;
 };

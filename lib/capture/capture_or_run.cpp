@@ -2,6 +2,7 @@
 #include <cudag/capture_or_run.hpp>
 
 #include "capture_attempt.hpp"
+#include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
 
 #include <cudag/format.hpp>
@@ -26,6 +27,12 @@ CapturedOrRun<> capture_or_run(cudaStream_t stream, const StepsCall& function, c
         Steps steps(Passkey(), stream);
         function.call(function.object, steps);
     }
+    if (!attempt.exec)
+        observe([&] {
+            const Error& error = *attempt.error;
+            return ObservedFallback{"capture_or_run", error.labels().empty() ? std::string() : error.labels().front(),
+                                    error.what(), location};
+        });
     return {std::move(attempt.exec), std::move(attempt.error)};
 }
 

@@ -2,6 +2,7 @@
 #include "failure.hpp"
 
 #include "cuda_log.hpp"
+#include "observing.hpp"
 #include "unfinished.hpp"
 
 #include <fmt/format.h>
@@ -157,6 +158,7 @@ void report_unreleased(cudaError_t status, const char* operation) noexcept {
     try {
         const CallFailure failure = describe_failure(status, operation, {"in a destructor"}, Api::driver);
         std::fprintf(stderr, "%s\n", failure.text.c_str());
+        observe([&] { return ObservedFailure{failure.text}; });
     } catch (...) {
         std::fprintf(stderr, "cudag: in a destructor: %s failed\n", operation);
     }

@@ -15,6 +15,7 @@ struct OpenCaptureRecord;
 /// tests/plugin. Larger objects are behind pointers: see kept_by_thread.
 struct ThreadState {
     bool has_context = false;                                            ///< see bind_context
+    bool is_observing = false;                                           ///< an observer runs: see observing.cpp
     std::uint16_t no_waiting = 0;                                        ///< number of its NoWaiting objects
     unsigned log_position = 0;                                           ///< the thread's position in CUDA's log
     FunctionCache<64>* functions = nullptr;                              ///< launched by the thread

@@ -4,6 +4,7 @@
 
 #include "cuda/failure.hpp"
 #include "exec_nodes.hpp"
+#include "graph/names.hpp"
 #include "handles/text.hpp"
 #include "node/rules.hpp"
 
@@ -114,7 +115,8 @@ std::string to_string(const Exec& exec) {
     const detail::GraphState& graph = state->source();
     const SourceLocation& where = graph.construction().made_at;
     const std::uint64_t launches = state->replays();
-    return fmt::format("exec of {}, launched {} time{}{}", count_nodes(graph), launches, launches == 1 ? "" : "s",
+    return fmt::format("exec{} of {}, launched {} time{}{}", detail::quoted_name(graph), count_nodes(graph), launches,
+                       launches == 1 ? "" : "s",
                        where.line == 0 ? "" : fmt::format(", of the graph made at {}", where));
 }
 

@@ -6,9 +6,11 @@
 #include "compare/structure.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
+#include "cuda/observing.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/names.hpp"
 #include "lists/lru.hpp"
 #include "owners/reclaim.hpp"
 #include "sampled_time.hpp"
@@ -173,7 +175,7 @@ class ExecStore {
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
         const SampledTime::Scope timed(update_time_);
-        if (!update_entry(*place, graph)) return false;
+        if (!(is_observed() ? update_observed(*place, graph) : update_entry(*place, graph))) return false;
         place->graph = graph;
         place->version = version;
         graph->memos().hint().store(place->number.key(), std::memory_order_relaxed);
@@ -181,23 +183,44 @@ class ExecStore {
         return true;
     }
 
+    [[nodiscard]] static bool update_observed(Entry& entry, const std::shared_ptr<GraphState>& graph) {
+        const CallTime time;
+        std::string refusal;
+        const char* method = "by order";
+        const bool updated = update_entry(entry, graph, &refusal, &method);
+        observe([&]() -> Observation {
+            if (!updated) return {ObservedRefusal{"update", describe_graph(*graph), refusal}};
+            return {ObservedUpdate{describe_graph(*graph), method, time.milliseconds()}};
+        });
+        return updated;
+    }
+
     /// Updates an exec. After a failed comparison, the next ones are skipped: if graphs always differ in many nodes,
     /// few comparisons are paid for.
-    [[nodiscard]] static bool update_entry(Entry& entry, const std::shared_ptr<GraphState>& graph) {
+    [[nodiscard]] static bool update_entry(Entry& entry, const std::shared_ptr<GraphState>& graph,
+                                           std::string* refusal = nullptr, const char** method = nullptr) {
         constexpr unsigned before_next_comparison = 15;
         const NoWaiting no_waiting; // the former graph may be the last owner of something
         ExecState& exec = Access::state(entry.exec);
         if (entry.not_compared != 0) {
             --entry.not_compared;
         } else {
-            if (update_few(exec, graph)) return true;
+            if (update_few(exec, graph)) {
+                if (method != nullptr) *method = "by changed nodes";
+                return true;
+            }
             entry.not_compared = before_next_comparison;
         }
-        return update_whole(exec, graph, {}, Compared::if_refused).updated();
+        const UpdateReport report = update_whole(exec, graph, {}, Compared::if_refused);
+        if (refusal != nullptr && !report.updated()) *refusal = report.to_string();
+        return report.updated();
     }
 
     /// Instantiates and launches `graph`; its entry is then the last.
     void launch_new(const Graph& graph, cudaStream_t stream) {
+        const std::uint64_t found = stats_.hits + stats_.updates;
+        misses_ = std::exchange(found_before_miss_, found) == found ? misses_ + 1 : 1;
+        observe([&] { return ObservedMiss{"ExecCache", describe_graph(Access::state(graph)), misses_}; });
         const SampledTime::Scope timed(instantiate_time_);
         try {
             try_new(graph, stream);
@@ -273,9 +296,12 @@ class ExecStore {
             if (!Access::state(first->exec).in_flight().is_running()) place = first;
         }
         if (place == end) return false;
+        const std::shared_ptr<const GraphState> gone = is_observed() ? place->graph : nullptr;
         stats_.bytes -= place->bytes;
         ++stats_.evictions;
         entries_.erase(place);
+        if (gone != nullptr)
+            observe([&] { return ObservedEviction{"ExecCache", describe_graph(*gone), stats_.evictions}; });
         return true;
     }
 
@@ -293,6 +319,8 @@ class ExecStore {
     Streams of_stream_;
     LruInFlight<Entry> entries_; ///< last: its entries are in the indices
     std::uint64_t launches_ = 0;
+    std::uint64_t misses_ = 0;            ///< consecutive ones
+    std::uint64_t found_before_miss_ = 0; ///< hits and updates before the last miss
 };
 
 } // namespace detail

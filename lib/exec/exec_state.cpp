@@ -12,6 +12,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "cuda/tool_range.hpp"
 #include "exec_nodes.hpp"
 #include "graph/names.hpp"
 #include "order/race_check.hpp"
@@ -123,6 +124,7 @@ void ExecState::upload(cudaStream_t stream) {
 }
 
 void ExecState::launch(cudaStream_t stream) {
+    [[maybe_unused]] const ToolRange range([&] { return "launch " + describe_graph(*source_); });
     require_recorded(stream, [&] { return Subject{"launch of an Exec of " + describe_graph(*source_)}; });
     disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]

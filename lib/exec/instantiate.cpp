@@ -6,7 +6,9 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/no_waiting.hpp"
+#include "cuda/observing.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "cuda/tool_range.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -93,10 +95,8 @@ bool wants_recorder(const detail::GraphState& graph, const InstantiateOptions& o
         cudaErrorNotSupported);
 }
 
-} // namespace
-
-Exec Graph::instantiate(InstantiateOptions options) const {
-    detail::GraphState& graph = state();
+Exec make_exec(const std::shared_ptr<detail::GraphState>& shared, InstantiateOptions options) {
+    detail::GraphState& graph = *shared;
     if (options.auto_free_on_launch && options.device_launch)
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
@@ -151,12 +151,42 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         raise_instantiate(status, graph, params);
     }
     detail::UniqueExec owner(native);
-    auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
+    auto state = std::make_unique<detail::ExecState>(native, shared, options, std::move(launches), hosts,
                                                      detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
     if (recorder) recorder->set_exec(native);
     if (graph.records().has_known_nodes()) declare_waits(*state);
     return detail::Access::exec_of(std::move(state));
+}
+
+std::string changes_by(const PlanReport& plan) {
+    if (plan.joins().empty() && plan.kernels() == 0 && plan.lanes() == 0 && plan.early_edges() == 0 &&
+        plan.edges_before() == plan.edges_after())
+        return "edges as written";
+    return fmt::format("{} edges became {}; {} joins, {} empty kernels, {} lanes, {} early edges", plan.edges_before(),
+                       plan.edges_after(), plan.joins().size(), plan.kernels(), plan.lanes(), plan.early_edges());
+}
+
+} // namespace
+
+Exec Graph::instantiate(InstantiateOptions options) const {
+    static_cast<void>(state());
+    [[maybe_unused]] const detail::ToolRange range([&] { return "instantiate " + describe_graph(*state_); });
+    if (!detail::is_observed()) return make_exec(state_, options);
+    try {
+        const detail::CallTime time;
+        Exec exec = make_exec(state_, options);
+        const double milliseconds = time.milliseconds();
+        detail::observe([&] {
+            const PlanReport plan = exec.plan();
+            return ObservedInstantiation{
+                *this, exec, describe_graph(*state_), milliseconds, node_count(), plan.edges_after(), changes_by(plan)};
+        });
+        return exec;
+    } catch (const Error& error) {
+        detail::observe([&] { return ObservedRefusal{"instantiate", describe_graph(*state_), error.what()}; });
+        throw;
+    }
 }
 
 } // namespace cudag

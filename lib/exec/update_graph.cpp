@@ -8,6 +8,8 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
+#include "cuda/observing.hpp"
+#include "cuda/tool_range.hpp"
 #include "exec_in_force.hpp"
 #include "exec_state.hpp"
 #include "graph/find.hpp"
@@ -181,12 +183,43 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 
 } // namespace detail
 
-UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
+namespace {
+
+UpdateReport update_to(detail::ExecState& exec, const Graph& graph, const UpdateOptions& options) {
     const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
     require_root(detail::Access::state(graph), "update");
     if (options.match == Match::structure)
-        return detail::update_by_structure(state(), detail::Access::shared_state(graph), options);
-    return detail::update_whole(state(), detail::Access::shared_state(graph), options);
+        return detail::update_by_structure(exec, detail::Access::shared_state(graph), options);
+    return detail::update_whole(exec, detail::Access::shared_state(graph), options);
+}
+
+/// Delivers the event of the update.
+UpdateReport update_observed(detail::ExecState& exec, const Graph& graph, const UpdateOptions& options) {
+    const detail::GraphState& next = detail::Access::state(graph);
+    const detail::CallTime time;
+    try {
+        UpdateReport report = update_to(exec, graph, options);
+        detail::observe([&]() -> Observation {
+            if (!report.updated()) return {ObservedRefusal{"update", describe_graph(next), report.to_string()}};
+            return {ObservedUpdate{describe_graph(next), fmt::format("by {}", to_string(options.match)),
+                                   time.milliseconds()}};
+        });
+        return report;
+    } catch (const Error& error) {
+        detail::observe([&] { return ObservedRefusal{"update", describe_graph(next), error.what()}; });
+        throw;
+    }
+}
+
+} // namespace
+
+UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
+    detail::ExecState& exec = state();
+    [[maybe_unused]] const detail::ToolRange range(
+        [&] { return "update to " + describe_graph(detail::Access::state(graph)); });
+    if (detail::is_observed()) [[unlikely]]
+        return update_observed(exec, graph, options);
+    return update_to(exec, graph, options);
 }
 
 UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {

@@ -13,6 +13,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : tree_(*this), records_(*this, origin.records_), native_(native), edges_(origin.edges_),
       owners_(origin.owners_.bundles()), construction_{true, origin.construction_.made_at} {
     construction_.options = origin.construction_.options;
+    construction_.name = origin.construction_.name;
     for (const UpdatedNode& node : origin.records_.updated().all()) {
         if (node.owners.empty()) continue;
         // These count as changes: all later clones would keep owners of the graph, even after an update replaced them.

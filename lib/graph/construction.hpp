@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace cudag::detail {
@@ -36,6 +37,7 @@ struct Construction {
     std::vector<const KernelSignature*> signatures = {}; ///< of the added Functions, in the graph's memory
     std::vector<const RegionNodes*> regions = {};        ///< the captured regions in order, in the graph's memory
     BuilderOptions options = {};                         ///< of a root
+    std::string name = {};                               ///< given by the user; of a root
 };
 
 [[nodiscard]] const Construction& construction_of(const GraphState& graph) noexcept;

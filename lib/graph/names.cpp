@@ -60,11 +60,17 @@ std::string describe_place(const GraphState& graph) {
     return text + describe_node(*tree_of(graph).parent(), tree_of(graph).parent_node());
 }
 
+std::string quoted_name(const GraphState& graph) {
+    const std::string& name = construction_of(root_of(graph)).name;
+    return name.empty() ? std::string() : fmt::format(" \"{}\"", name);
+}
+
 std::string describe_graph(const GraphState& graph) {
     const GraphState& root = root_of(graph);
     if (construction_of(root).made_at.line != 0)
-        return fmt::format("{} made at {}", identity_of(root).is_clone() ? "the clone of the graph" : "the graph",
-                           construction_of(root).made_at);
+        return fmt::format("{}{} made at {}", identity_of(root).is_clone() ? "the clone of the graph" : "the graph",
+                           quoted_name(root), construction_of(root).made_at);
+    if (!construction_of(root).name.empty()) return "the graph" + quoted_name(root);
     const char* name = construction_of(root).is_built ? "the graph" : "the graph under construction";
     if (records_of(root).nodes().empty()) return fmt::format("{} without nodes", name);
     return fmt::format("{} that begins with {}", name, describe_node(root, 0));

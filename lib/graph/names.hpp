@@ -24,6 +24,9 @@ class GraphState;
 /// Describes the place of a graph's nodes: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".
 [[nodiscard]] std::string describe_place(const GraphState& graph);
 
+/// Returns the name of the root of `graph` with a space before it, " \"decode\""; "" without one.
+[[nodiscard]] std::string quoted_name(const GraphState& graph);
+
 /// Describes the root of `graph`: "the graph made at f.cpp:12".
 [[nodiscard]] std::string describe_graph(const GraphState& graph);
 

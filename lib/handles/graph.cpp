@@ -51,6 +51,17 @@ GraphState& Graph::state() const {
     return *state_;
 }
 
+Graph& Graph::name(std::string_view text) & {
+    state().construction().name = detail::without_nul(text);
+    return *this;
+}
+Graph&& Graph::name(std::string_view text) && {
+    return std::move(name(text));
+}
+std::string_view Graph::name() const {
+    return state().construction().name;
+}
+
 std::size_t Graph::node_count() const {
     return state().records().nodes().size();
 }

@@ -50,8 +50,8 @@ std::string to_string(const Graph& graph) {
     const GraphState& state = *shared;
     const std::size_t edges = edges_of(state).size();
     const SourceLocation& where = construction_of(root_of(state)).made_at;
-    return fmt::format("graph of {} and {} edge{}{}", detail::count_nodes(state), edges, edges == 1 ? "" : "s",
-                       where.line == 0 ? "" : fmt::format(", made at {}", where));
+    return fmt::format("graph{} of {} and {} edge{}{}", detail::quoted_name(state), detail::count_nodes(state), edges,
+                       edges == 1 ? "" : "s", where.line == 0 ? "" : fmt::format(", made at {}", where));
 }
 
 } // namespace cudag

@@ -9,6 +9,7 @@
 #include "edges/edge_set.hpp"
 #include "edges/reduction.hpp"
 #include "folding.hpp"
+#include "graph/construction.hpp"
 #include "graph/graph_edges.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/graph_locks.hpp"
@@ -73,6 +74,8 @@ class DotWriter {
         for (const double duration : options.durations)
             longest_ = std::max(longest_, duration);
         text_ = "digraph cudag {\n";
+        if (const std::string& name = construction_of(root_of(graph)).name; !name.empty())
+            text_ += fmt::format("    label=\"{}\";\n", detail::quoted_in_dot(name));
         write(graph, "    ", 0);
         text_ += "}\n";
     }

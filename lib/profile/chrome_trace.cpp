@@ -30,8 +30,9 @@ std::size_t utf8_length(std::string_view text) {
     return is_overlong || is_surrogate || is_too_large ? 0 : length;
 }
 
-/// Returns `text` as a JSON string; bytes that are no UTF-8 become U+FFFD.
-std::string json_string(std::string_view text) {
+} // namespace
+
+std::string detail::json_string(std::string_view text) {
     std::string json = "\"";
     while (!text.empty()) {
         const std::size_t length = utf8_length(text);
@@ -48,6 +49,10 @@ std::string json_string(std::string_view text) {
     }
     return json + '"';
 }
+
+namespace {
+
+using detail::json_string;
 
 class TraceWriter {
   public:

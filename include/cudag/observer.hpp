@@ -1,0 +1,106 @@
+// set_observer(): a function that receives the events of cudag, such as instantiations, refusals and evictions.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace cudag {
+
+class Exec;
+class Graph;
+
+/// A Graph was instantiated.
+struct ObservedInstantiation {
+    const Graph& graph;
+    const Exec& exec;    ///< not launched yet
+    std::string name;    ///< description of the graph: "the graph \"decode\" made at a.cpp:12"
+    double milliseconds; ///< time of the call
+    std::size_t nodes;   ///< of the graph, without those of inner graphs
+    std::size_t edges;   ///< of the graph and its inner graphs, as given to CUDA
+    std::string plan;    ///< the changes made by the plan: "1500 edges became 1400, 3 joins"
+};
+
+/// An Exec took another graph as a whole: by `Exec::update` or in an ExecCache.
+struct ObservedUpdate {
+    std::string name;    ///< description of the other graph
+    std::string method;  ///< "by order", "by structure"; "by changed nodes" in an ExecCache
+    double milliseconds; ///< time of the call
+};
+
+/// `build()`, `instantiate()` or the update of an Exec by a graph was refused.
+struct ObservedRefusal {
+    std::string attempt; ///< "build", "instantiate" or "update"
+    std::string name;    ///< description of the graph
+    std::string reason;  ///< text of the error or of the UpdateReport
+};
+
+/// A cache dropped an entry because of its limits.
+struct ObservedEviction {
+    std::string cache;       ///< "ExecCache" or "CaptureCache"
+    std::string entry;       ///< description of the graph, or text of the key
+    std::uint64_t evictions; ///< number of evictions of this cache
+};
+
+/// A cache could not replay: an ExecCache instantiated, a CaptureCache captured or ran eagerly.
+struct ObservedMiss {
+    std::string cache;         ///< "ExecCache" or "CaptureCache"
+    std::string entry;         ///< description of the graph, or text of the key
+    std::uint64_t consecutive; ///< number of misses since the last hit, with this one
+};
+
+/// A function could not be captured, and ran eagerly.
+struct ObservedFallback {
+    std::string caller;      ///< "CaptureCache" or "capture_or_run"
+    std::string step;        ///< label of the step that broke the capture; may be empty
+    std::string reason;      ///< text of the error
+    SourceLocation location; ///< of the call
+};
+
+/// A destructor failed to release something.
+struct ObservedFailure {
+    std::string text; ///< as on stderr
+};
+
+/// An event of cudag: one of the structs above.
+struct Observation {
+    std::variant<ObservedInstantiation, ObservedUpdate, ObservedRefusal, ObservedEviction, ObservedMiss,
+                 ObservedFallback, ObservedFailure>
+        event;
+
+    /// Returns the event if it is of this kind, else null.
+    template <class Kind>
+    [[nodiscard]] const Kind* find() const noexcept {
+        return std::get_if<Kind>(&event);
+    }
+};
+
+/// A function that receives events.
+using Observer = std::function<void(const Observation&)>;
+
+/// Makes `observer` receive the events of cudag in this process, and returns the former observer. An empty one ends it.
+///
+///     cudag::set_observer([](const cudag::Observation& event) {
+///         if (const auto* made = event.find<cudag::ObservedInstantiation>(); made && made->milliseconds > 10)
+///             std::puts(to_string(event).c_str());
+///     });
+///
+/// cudag calls it on the thread of the event, after the event, and holds no lock meanwhile.
+/// - Threads: calls come concurrently from several threads. After `set_observer` returns, calls of the former observer
+///   may still run on other threads; it lives until they have returned.
+/// - Exceptions: cudag catches them and prints them on stderr. The observed call continues.
+/// - Re-entrance: the observer may call cudag, and `set_observer`. Events caused by it are delivered to nobody. It must
+///   not use the cache of an ObservedEviction or ObservedMiss, and must not keep references to `graph` and `exec`.
+///
+/// Launches, updates of single nodes, `bind` and `apply` are no events: there, an observer costs nothing.
+CUDAG_EXPORT Observer set_observer(Observer observer);
+
+/// Returns an event as one line: "instantiated the graph \"decode\" made at a.cpp:12 in 0.31 ms: 700 nodes, ...".
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const Observation& event);
+
+} // namespace cudag
