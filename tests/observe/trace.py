@@ -147,6 +147,16 @@ class Trace(unittest.TestCase):
         events = json.loads(self.path("out.json").read_text())["traceEvents"]
         self.assertEqual([event["name"] for event in events[:2]], ["again/double (scale)", "decode/double (scale)"])
 
+    def test_copies_are_no_kernels(self):
+        kernels = {**DECODE, "nodes": [node(0, "kernel", "step", "first"), *DECODE["nodes"][1:]]}
+        self.write("labels.jsonl", json.dumps(kernels) + "\n" + json.dumps(DECODE) + "\n")
+        self.assertIn("decode/upload", self.check(self.labels, self.chrome(runs=RUNS[:1])))
+
+    def test_inner_nodes_with_the_same_kernel_stay_unknown(self):
+        twice = {**DECODE, "nodes": [*DECODE["nodes"], node(None, "kernel", "inner", "other")]}
+        self.write("labels.jsonl", json.dumps(twice) + "\n")
+        self.assertIn("unknown void ns::inner", self.check(self.labels, self.chrome(runs=RUNS[:4])))
+
     def test_runs_of_unknown_nodes_are_counted(self):
         done = self.run_program(self.labels, self.chrome(runs=[*RUNS, (11, 1, "strange()", 0, 1000)]))
         self.assertEqual(done.returncode, 0)
