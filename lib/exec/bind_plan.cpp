@@ -1,6 +1,7 @@
 // What one call of bind has found, for the next call with the same parameters.
 #include "bind_plan.hpp"
 
+#include "all_or_none.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
@@ -46,14 +47,16 @@ class PlannedBind {
         if (leaving_ != 0) gone_.emplace_back().owners.reserve(leaving_); // nothing fails once CUDA has the changes
         bind_context();
         std::size_t changed = 0;
-        for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-            if (!is_needed(plan_.nodes[i])) continue;
-            if (const NativeResult result = push(plan_.nodes[i]); result.status != cudaSuccess) [[unlikely]] {
-                undo(i);
-                const NodePlace& place = plan_.nodes[i].place;
-                raise_update(result, exec_.params(place), place.subject("bind: "));
-            }
+        const auto give = [&](std::size_t i) {
+            if (!is_needed(plan_.nodes[i])) return NativeResult{cudaSuccess, ""};
             ++changed;
+            return push(plan_.nodes[i]);
+        };
+        if (const auto refusal =
+                AllOrNone(give, [this](std::size_t i) { undo(plan_.nodes[i]); }).push(plan_.nodes.size()))
+            [[unlikely]] {
+            const NodePlace& place = plan_.nodes[refusal->change].place;
+            raise_update(refusal->result, exec_.params(place), place.subject("bind: "));
         }
         if (changed == 0) return changed;
         for (const BindPlan::Node& node : plan_.nodes)
@@ -122,7 +125,7 @@ class PlannedBind {
         return true;
     }
 
-    /// Gives CUDA the next addresses, in place: on a refusal they are still to be undone.
+    /// Gives CUDA the next addresses, in place; restores the former ones if CUDA refuses.
     [[nodiscard]] NativeResult push(const BindPlan::Node& node) {
         OwnedParams& params = exec_.find_shadow(node.place)->params;
         for (std::uint32_t i = node.first; i < node.end; ++i) {
@@ -130,19 +133,20 @@ class PlannedBind {
             plan_.former[i] = address_in(params, *change.use);
             set_address(params, *change.use, next_address(change));
         }
-        return exec_.set_params(node.place, params, nullptr);
+        const NativeResult result = exec_.set_params(node.place, params, nullptr);
+        if (result.status != cudaSuccess) [[unlikely]]
+            restore_addresses(node, params);
+        return result;
     }
-    /// Restores all nodes before number `refused`, and the addresses of that one.
-    void undo(std::size_t refused) noexcept {
-        for (std::size_t i = refused + 1; i-- > 0;) {
-            const BindPlan::Node& node = plan_.nodes[i];
-            if (!is_needed(node)) continue;
-            OwnedParams& params = exec_.find_shadow(node.place)->params;
-            for (std::uint32_t k = node.first; k < node.end; ++k)
-                set_address(params, *plan_.changes[k].use, plan_.former[k]);
-            if (i == refused) continue;
-            static_cast<void>(exec_.set_params(node.place, params, nullptr)); // CUDA has accepted them before
-        }
+    void undo(const BindPlan::Node& node) noexcept {
+        if (!is_needed(node)) return;
+        OwnedParams& params = exec_.find_shadow(node.place)->params;
+        restore_addresses(node, params);
+        static_cast<void>(exec_.set_params(node.place, params, nullptr));
+    }
+    void restore_addresses(const BindPlan::Node& node, OwnedParams& params) noexcept {
+        for (std::uint32_t i = node.first; i < node.end; ++i)
+            set_address(params, *plan_.changes[i].use, plan_.former[i]);
     }
 
     void commit(const BindPlan::Node& node) noexcept {

@@ -1,6 +1,7 @@
 // Changes of several nodes of an exec, one after the other, all or none.
 #include "changed_nodes.hpp"
 
+#include "all_or_none.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
 #include "update_rules.hpp"
@@ -48,18 +49,15 @@ void ChangedNodes::require_no_race() {
 }
 
 std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto give = [this](std::size_t i) {
         const Change& change = nodes_[i];
-        const NativeResult result =
-            exec_.set_params(change.place, change.next, change.kept == nullptr ? nullptr : change.kept->run);
-        if (result.status == cudaSuccess) [[likely]]
-            continue;
-        if (result.api == Api::runtime) ignore(result.status);
-        while (i-- > 0) // before the subject's text, which may run out of memory
-            undo(nodes_[i]);
-        return Refusal{result, change.next, change.place.subject(call_), change.place};
-    }
-    return std::nullopt;
+        return exec_.set_params(change.place, change.next, change.kept == nullptr ? nullptr : change.kept->run);
+    };
+    const auto refusal = AllOrNone(give, [this](std::size_t i) { undo(nodes_[i]); }).push(nodes_.size());
+    if (!refusal) [[likely]]
+        return std::nullopt;
+    const Change& change = nodes_[refusal->change];
+    return Refusal{refusal->result, change.next, change.place.subject(call_), change.place};
 }
 
 /// Restores the effective parameters: CUDA has accepted them before.

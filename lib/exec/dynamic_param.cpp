@@ -1,6 +1,7 @@
 // Updates of arguments bound to DynamicParams, in graphs and execs, all or none.
 #include <cudag/dynamic_param.hpp>
 
+#include "all_or_none.hpp"
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
@@ -188,17 +189,17 @@ std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const Updat
     DynamicChanges changes;
     for (const UpdateTarget* target = targets; target != targets + count; ++target)
         collect_all(*target, id, value, changes);
-    std::size_t done = 0;
-    try {
-        for (; done < changes.nodes.size(); ++done)
-            set(changes, changes.nodes[done], changes.nodes[done].next, value.region,
-                [&](const BoundArgument&) { return value.value; });
-    } catch (...) {
-        while (done-- > 0) // CUDA has accepted the former values before
-            set(changes, changes.nodes[done], changes.nodes[done].former, value.region,
-                [&](const BoundArgument& bound) { return changes.former.data() + bound.former; });
-        throw;
-    }
+    const auto give = [&](std::size_t i) {
+        const DynamicChange& change = changes.nodes[i];
+        set(changes, change, change.next, value.region, [&](const BoundArgument&) { return value.value; });
+        return NativeResult{cudaSuccess, ""}; // `set` throws refusals
+    };
+    const auto take_back = [&](std::size_t i) {
+        const DynamicChange& change = changes.nodes[i];
+        set(changes, change, change.former, value.region,
+            [&](const BoundArgument& bound) { return changes.former.data() + bound.former; });
+    };
+    static_cast<void>(AllOrNone(give, take_back).push(changes.nodes.size()));
     return changes.bindings;
 }
 

@@ -211,13 +211,11 @@ class StructureUpdate {
             list_owners(*graph_, kept_); // a graph moved into another one loses its owners
         }
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
-        for (const Redeclared& node : redeclared_)
-            static_cast<void>(exec_.shadow(node.place)); // made here: nothing fails once CUDA has the changes
+        for (Redeclared& node : redeclared_)
+            changed.add_declared(node.place, std::move(node.declared));
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push()) return refused(std::move(*refusal));
         changed.commit();
-        for (Redeclared& node : redeclared_)
-            exec_.shadow(node.place).declared = std::move(node.declared);
         exec_.forget_races();
         exec_.keep_matched(std::move(kept));
         if (is_own) exec_.set_seen(graph_->changes().version());

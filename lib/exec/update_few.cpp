@@ -1,6 +1,7 @@
 // Updates of an exec by the differing nodes of a graph, if they are few.
 #include "update_few.hpp"
 
+#include "all_or_none.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
@@ -116,22 +117,16 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
 
 /// Gives CUDA the parameters of these nodes. If it refuses one, restores all and returns false.
 bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint32_t>& nodes) {
-    const auto accepts = [&exec](std::uint32_t index, const NodeParams& params) {
-        const NativeResult result = exec.set_params({&exec.source(), index}, params, nullptr);
-        if (result.status == cudaSuccess) [[likely]]
-            return true;
+    const auto give = [&](std::size_t i) {
+        return exec.set_params({&exec.source(), nodes[i]}, graph.records().params(nodes[i]), nullptr);
+    };
+    const auto take_back = [&](std::size_t i) {
+        const NodePlace place{&exec.source(), nodes[i]};
+        const NativeResult result = exec.set_params(place, exec.params(place), nullptr);
         if (result.api == Api::runtime) ignore(result.status);
-        return false;
     };
     bind_context();
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (accepts(nodes[i], graph.records().params(nodes[i]))) [[likely]]
-            continue;
-        while (i-- > 0) // CUDA has accepted the effective parameters before
-            static_cast<void>(accepts(nodes[i], exec.params({&exec.source(), nodes[i]})));
-        return false;
-    }
-    return true;
+    return !AllOrNone(give, take_back).push(nodes.size());
 }
 
 } // namespace
