@@ -87,9 +87,17 @@ class Differences {
     std::vector<FieldDifference> list_;
 };
 
+/// What the visitors of two nodes have in common: they pass over alternatives not chosen, and ignored members.
+struct FieldVisitor {
+    template <class Get>
+    void unchosen(const Get& /*get*/) const noexcept {}
+    template <class... Get>
+    void ignored(const Get&... /*get*/) const noexcept {}
+};
+
 /// A visitor for comparing the fields of two nodes.
 template <class Params>
-class Comparison {
+class Comparison : public FieldVisitor {
   public:
     Comparison(const Params& before, const Params& after, Differences& found)
         : before_(before), after_(after), found_(found) {}
@@ -98,10 +106,6 @@ class Comparison {
     void field(const char* name, const Get& get, const FieldRule& rule) {
         found_.compare(name, get(before_), get(after_), rule);
     }
-    template <class Get>
-    void unchosen(const Get& /*get*/) const noexcept {}
-    template <class... Get>
-    void ignored(const Get&... /*get*/) const noexcept {}
     template <class Part, class... Get>
     void part(const Part& /*part*/, const Get&... /*get*/) {
         Part::compare(before_, after_, found_);
@@ -115,7 +119,7 @@ class Comparison {
 
 /// A visitor for finding the first change out of reach of an update, and the reason for users.
 template <class Params>
-class FirstRefusal {
+class FirstRefusal : public FieldVisitor {
   public:
     /// Looks for changes in need of `least`, or more.
     FirstRefusal(const Params& current, const Params& next, ChangedBy least)
@@ -127,10 +131,6 @@ class FirstRefusal {
             return;
         if (reason_.empty()) reason_ = refusal_text(rule, value_text(get(current_)), value_text(get(next_)));
     }
-    template <class Get>
-    void unchosen(const Get& /*get*/) const noexcept {}
-    template <class... Get>
-    void ignored(const Get&... /*get*/) const noexcept {}
     template <class Part, class... Get>
     void part(const Part& /*part*/, const Get&... /*get*/) {
         if constexpr (requires { Part::refusal(current_, next_); })
