@@ -165,7 +165,7 @@ class Binder {
         }
         for (const DeclaredUse& declared : found.declared) {
             const AddressUse& use = found.uses[declared.use];
-            const NodeParams& in_graph = exec_.params_in_basis(use.place);
+            const NodeParams& in_graph = exec_.effective().as_made(use.place);
             require_same_kernel(in_graph, use.place);
             const std::uintptr_t begin = address_in(in_graph, use) - use.offset;
             moved_.push_back({declared.place, begin, param.bytes, binding.address()});
@@ -176,7 +176,7 @@ class Binder {
         if (bindings_.empty() || has_claims_ || share_memory()) return;
         try {
             if (BindPlan* const known = exec_.bound_params().find_plan(exec_.source(), bindings_))
-                return known->note_raceless(bindings_, accesses_before_, exec_.access_changes());
+                return known->note_raceless(bindings_, accesses_before_, exec_.races().changes());
             BindPlan plan;
             std::vector<bool> has_use(bindings_.size());
             for (const Rebound& rebound : rebound_) {
@@ -197,7 +197,7 @@ class Binder {
             };
             if (!std::ranges::all_of(moved_, has_changes)) return;
             plan.former.resize(plan.changes.size());
-            plan.note_raceless(bindings_, accesses_before_, exec_.access_changes());
+            plan.note_raceless(bindings_, accesses_before_, exec_.races().changes());
             exec_.bound_params().keep_plan(bindings_, std::move(found_), std::move(plan));
         } catch (...) { // out of memory: the next call searches again
             exec_.bound_params().forget_plans();
@@ -236,9 +236,9 @@ class Binder {
     /// Adds the node of `uses` to `changed` if its parameters or owners change.
     void add(const Uses& uses, ChangedNodes& changed) {
         const NodePlace& place = uses.front().use->place;
-        const NodeParams& current = exec_.params(place);
+        const NodeParams& current = exec_.effective().of(place);
         require_same_kernel(current, place);
-        Shadow* const shadow = exec_.find_shadow(place);
+        Shadow* const shadow = exec_.effective().find_shadow(place);
         const Owners* const owners =
             shadow == nullptr || shadow->owners.empty() ? nullptr : &shadow->owners.front().owners;
         const auto has = [&](const Rebound& rebound) { return is_in_force(rebound, current, owners); };
@@ -257,7 +257,7 @@ class Binder {
             const auto has_use = std::ranges::lower_bound(rebound_, first->node_number(), {}, &Rebound::node_number);
             const bool is_done = has_use != rebound_.end() && has_use->use->place == place;
             if (!is_done) {
-                std::vector<ArgumentAccess> declared = declared_after({}, place, exec_.params(place));
+                std::vector<ArgumentAccess> declared = declared_after({}, place, exec_.effective().of(place));
                 if (!declares(exec_, place, declared)) changed.add_declared(place, std::move(declared));
             }
             first = std::find_if(first, moved_.end(), [&](const MovedMemory& next) { return next.place != place; });
@@ -360,7 +360,7 @@ class Binder {
 
     ExecState& exec_;
     std::span<const BufferBinding> bindings_;
-    const std::uint64_t accesses_before_ = exec_.access_changes();
+    const std::uint64_t accesses_before_ = exec_.races().changes();
     std::vector<BoundParams::Uses> found_; ///< one for each binding
     std::vector<Rebound> rebound_;         ///< ordered by node
     bool has_claims_ = false;              ///< some are ends at the beginning of other parameters

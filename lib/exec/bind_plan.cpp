@@ -42,7 +42,7 @@ class PlannedBind {
         for (const BindPlan::Node& node : plan_.nodes)
             if (!look_at(node)) return std::nullopt;
         const bool moves = std::ranges::any_of(plan_.nodes, [this](const auto& node) { return moves_accesses(node); });
-        if (moves && exec_.refuses_races() && !plan_.is_raceless(bindings_, exec_.access_changes()))
+        if (moves && refuses_races(exec_) && !plan_.is_raceless(bindings_, exec_.races().changes()))
             return std::nullopt;
         if (leaving_ != 0) gone_.emplace_back().owners.reserve(leaving_); // nothing fails once CUDA has the changes
         bind_context();
@@ -56,12 +56,12 @@ class PlannedBind {
                 AllOrNone(give, [this](std::size_t i) { undo(plan_.nodes[i]); }).push(plan_.nodes.size()))
             [[unlikely]] {
             const NodePlace& place = plan_.nodes[refusal->change].place;
-            raise_update(refusal->result, exec_.params(place), place.subject("bind: "));
+            raise_update(refusal->result, exec_.effective().of(place), place.subject("bind: "));
         }
         if (changed == 0) return changed;
         for (const BindPlan::Node& node : plan_.nodes)
             if (is_needed(node)) commit(node);
-        if (moves && exec_.refuses_races()) plan_.note_own_changes(exec_.access_changes());
+        if (moves && refuses_races(exec_)) plan_.note_own_changes(exec_.races().changes());
         exec_.in_flight().retire(std::move(gone_));
         return changed;
     }
@@ -75,7 +75,7 @@ class PlannedBind {
     }
     /// Whether the node has declared accesses, and addresses that change.
     [[nodiscard]] bool moves_accesses(const BindPlan::Node& node) noexcept {
-        const Shadow& shadow = *exec_.find_shadow(node.place);
+        const Shadow& shadow = *exec_.effective().find_shadow(node.place);
         return shadow.declared && !shadow.declared->empty() && is_needed(node);
     }
     [[nodiscard]] std::uintptr_t next_address(const BindPlan::Change& change) const noexcept {
@@ -109,7 +109,7 @@ class PlannedBind {
     }
     /// Finds the needed changes of a node. False if it needs more than other addresses.
     [[nodiscard]] bool look_at(const BindPlan::Node& node) {
-        Shadow* const shadow = exec_.find_shadow(node.place);
+        Shadow* const shadow = exec_.effective().find_shadow(node.place);
         if (shadow == nullptr || !declares_arguments(node, *shadow)) return false;
         const auto* const* kernel = std::get_if<const KernelParams*>(&shadow->params.view());
         if (kernel == nullptr || (*kernel)->signature != node.signature) return false;
@@ -127,7 +127,7 @@ class PlannedBind {
 
     /// Gives CUDA the next addresses, in place; restores the former ones if CUDA refuses.
     [[nodiscard]] NativeResult push(const BindPlan::Node& node) {
-        OwnedParams& params = exec_.find_shadow(node.place)->params;
+        OwnedParams& params = exec_.effective().find_shadow(node.place)->params;
         for (std::uint32_t i = node.first; i < node.end; ++i) {
             const BindPlan::Change& change = plan_.changes[i];
             plan_.former[i] = address_in(params, *change.use);
@@ -140,7 +140,7 @@ class PlannedBind {
     }
     void undo(const BindPlan::Node& node) noexcept {
         if (!is_needed(node)) return;
-        OwnedParams& params = exec_.find_shadow(node.place)->params;
+        OwnedParams& params = exec_.effective().find_shadow(node.place)->params;
         restore_addresses(node, params);
         static_cast<void>(exec_.set_params(node.place, params, nullptr));
     }
@@ -150,7 +150,7 @@ class PlannedBind {
     }
 
     void commit(const BindPlan::Node& node) noexcept {
-        Shadow& shadow = *exec_.find_shadow(node.place);
+        Shadow& shadow = *exec_.effective().find_shadow(node.place);
         for (const BindPlan::Change& change : changes_of(node)) {
             const SharedOwner& next = owners_[change.binding];
             if (next == nullptr) continue;
@@ -162,7 +162,7 @@ class PlannedBind {
         if (!moves_accesses(node)) return;
         for (ArgumentAccess& access : *shadow.declared)
             move(access, node);
-        if (exec_.refuses_races()) exec_.note_unwatched(node.place);
+        if (refuses_races(exec_)) exec_.races().note_unwatched(node.place);
     }
     void move(ArgumentAccess& access, const BindPlan::Node& node) noexcept {
         for (std::uint32_t i = node.first; i < node.end; ++i) {

@@ -14,8 +14,8 @@ namespace cudag::detail {
 
 void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
                        std::vector<ArgumentAccess>&& declared) {
-    Shadow& shadow = exec_.shadow(place);
-    exec_.reserve(shadow, next); // a whole update may have given the node another kernel
+    Shadow& shadow = exec_.effective().shadow(place);
+    exec_.effective().reserve(shadow, next); // a whole update may have given the node another kernel
     Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(declared)});
     if (!owners.empty() || std::holds_alternative<const cudaHostNodeParams*>(next)) [[unlikely]] {
         change.kept = std::make_unique<Kept>(Kept{std::move(owners)});
@@ -34,15 +34,15 @@ void ChangedNodes::prepare_run(Change& change) {
 }
 
 void ChangedNodes::require_no_race() {
-    if (!exec_.refuses_races()) return;
+    if (!refuses_races(exec_)) return;
     const NodePlace* last = nullptr;
     for (const Declared& node : declared_) {
-        races_.stage(exec_.race_watch(), node.place, node.shadow.params, node.list);
+        races_.stage(exec_.races().watch(), node.place, node.shadow.params, node.list);
         last = &node.place;
     }
     for (const Change& change : nodes_) {
         if (!changes_accesses(exec_, change.place, change.next, change.declared)) continue;
-        races_.stage(exec_.race_watch(), change.place, change.next, change.declared);
+        races_.stage(exec_.races().watch(), change.place, change.next, change.declared);
         last = &change.place;
     }
     races_.require_none("", [&] { return last->subject(call_); });

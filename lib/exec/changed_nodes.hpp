@@ -26,7 +26,7 @@ class ChangedNodes {
              std::vector<ArgumentAccess>&& declared);
     /// Adds a node with other declared accesses, but unchanged parameters and owners.
     void add_declared(const NodePlace& place, std::vector<ArgumentAccess>&& declared) {
-        declared_.push_back({place, exec_.shadow(place), std::move(declared)});
+        declared_.push_back({place, exec_.effective().shadow(place), std::move(declared)});
     }
     /// Throws RaceError if the exec refuses races and all these changes together would make one.
     void require_no_race();

@@ -57,13 +57,13 @@ void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, con
 void DisabledMemsets::park_inside(const ExecState& exec, const GraphState& graph) noexcept {
     for (const NodePlace& node : nodes_)
         for (const GraphState* place = node.graph; place != nullptr; place = tree_of(*place).parent())
-            if (place == &graph) park_again(exec.native(), node.native(), exec.params(node));
+            if (place == &graph) park_again(exec.native(), node.native(), exec.effective().of(node));
 }
 
 void DisabledMemsets::park_all(const ExecState& exec) {
     for (const NodePlace& node : nodes_) {
-        if (!loses_order(exec.params(node))) continue;
-        if (const NativeResult result = park(exec.native(), node.native(), exec.params(node));
+        if (!loses_order(exec.effective().of(node))) continue;
+        if (const NativeResult result = park(exec.native(), node.native(), exec.effective().of(node));
             result.status != cudaSuccess)
             raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
     }

@@ -57,7 +57,7 @@ struct DynamicChanges {
 };
 
 const NodeParams& params_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
-    return target.exec != nullptr ? target.exec->params({&graph, index}) : graph.records().params(index);
+    return target.exec != nullptr ? target.exec->effective().of({&graph, index}) : graph.records().params(index);
 }
 
 /// Whether the argument has the type of the bound one: a whole update may have given the node another kernel.

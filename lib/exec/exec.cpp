@@ -72,7 +72,7 @@ bool Exec::is_uploaded() const {
 }
 
 DeviceExec Exec::on_device() const {
-    if (!state().device_launch())
+    if (!state().options().device_launch)
         detail::refuse("on_device: this Exec is for launches by the host; instantiate it with {.device_launch = true}");
     if (!state().uploaded())
         detail::refuse("on_device: the device does not have this Exec as it is; upload() it first, and again after "

@@ -30,7 +30,7 @@ bool declares_as(const ExecState& exec, const NodePlace& node, const GraphState&
 
 bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,
                       std::span<const ArgumentAccess> declared) {
-    return !have_same_accesses(*node.graph, exec.params(node), next) || !declares(exec, node, declared);
+    return !have_same_accesses(*node.graph, exec.effective().of(node), next) || !declares(exec, node, declared);
 }
 
 } // namespace cudag::detail

@@ -12,12 +12,12 @@ namespace cudag::detail {
 /// Calls `visit(access)` for each access declared by the node. Holds a lock meanwhile: `visit` asks no other node.
 template <class Visit>
 void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit& visit) {
-    if (const Shadow* const shadow = exec.find_shadow(node); shadow != nullptr && shadow->declared) {
+    if (const Shadow* const shadow = exec.effective().find_shadow(node); shadow != nullptr && shadow->declared) {
         for (const ArgumentAccess& access : *shadow->declared)
             visit(access);
         return;
     }
-    const DeclaredAccesses& as_made = exec.in_basis(*node.graph).records().initial_accesses();
+    const DeclaredAccesses& as_made = exec.effective().in_basis(*node.graph).records().initial_accesses();
     if (as_made.empty()) return;
     const auto lock = as_made.lock(); // another thread may declare more, without the graph's lock
     as_made.for_each(node.index, visit);
@@ -34,7 +34,7 @@ void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit
 /// Whether a node with this shadow may declare accesses.
 [[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {
     return shadow.declared ? !shadow.declared->empty()
-                           : !exec.in_basis(*node.graph).records().initial_accesses().empty();
+                           : !exec.effective().in_basis(*node.graph).records().initial_accesses().empty();
 }
 
 /// Whether `next` and `declared` would change the node's accesses.

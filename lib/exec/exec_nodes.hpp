@@ -1,4 +1,4 @@
-// The nodes of an exec: functions of ExecState on the shortest way of an update.
+// The nodes of an exec: functions on the shortest way of an update.
 #pragma once
 
 #include "exec_state.hpp"
@@ -21,27 +21,28 @@ NodePlace ExecState::node_of(const Node& node) const {
     return {&graph, GraphIdentity::index_unchecked(node)};
 }
 
-const GraphState& ExecState::in_basis(const GraphState& graph) const {
+const GraphState& EffectiveParams::in_basis(const GraphState& graph) const {
     return graph.tree().parent() == nullptr ? *basis_ : inside_basis(graph);
 }
 
-Shadow& ExecState::shadow(const NodePlace& node) {
+Shadow& EffectiveParams::shadow(const NodePlace& node) {
     const std::uint32_t number = number_in_root(node);
     if (Shadow* const found = shadows_->find(number)) [[likely]]
         return *found;
     return make_shadow(number, node);
 }
 
-Shadow* ExecState::find_shadow(const NodePlace& node) noexcept {
+Shadow* EffectiveParams::find_shadow(const NodePlace& node) noexcept {
     return shadows_->find(number_in_root(node));
 }
 
-const Shadow* ExecState::find_shadow(const NodePlace& node) const noexcept {
+const Shadow* EffectiveParams::find_shadow(const NodePlace& node) const noexcept {
     return std::as_const(*shadows_).find(number_in_root(node));
 }
 
-bool ExecState::refuses_races() const noexcept {
-    return detail::refuses_races(*source_);
+/// Whether this exec refuses updates that make a race.
+[[nodiscard]] inline bool refuses_races(const ExecState& exec) noexcept {
+    return refuses_races(exec.source());
 }
 
 } // namespace cudag::detail

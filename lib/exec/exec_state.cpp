@@ -1,8 +1,6 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
-#include "exec_declarations.hpp"
-#include "exec_race_watch.hpp"
 #include "update_rules.hpp"
 #include "watched_writes.hpp"
 
@@ -15,7 +13,6 @@
 #include "cuda/tool_range.hpp"
 #include "exec_nodes.hpp"
 #include "graph/names.hpp"
-#include "order/race_check.hpp"
 #include "owners/reclaim.hpp"
 
 #include <fmt/format.h>
@@ -58,29 +55,20 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
                      std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts,
                      OwnerVersions&& owners)
-    : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
-      in_flight_(device_here()), hosts_(std::move(launches)), options_(options), planned_(planned_graphs(*source_)),
-      was_read_(source_->records().is_read()), seen_(source_->changes().version()),
+    : native_(native), source_(std::move(source)), exclusive_graph_(source_), effective_(source_),
+      in_flight_(device_here()), hosts_(std::move(launches)), options_(options),
+      plan_{planned_graphs(*source_), source_->records().is_read()}, seen_(source_->changes().version()),
       uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
-    if (auto shadows = shadows_from(*source_)) shadows_ = std::move(shadows);
+    effective_.replace_shadows(shadows_from(*source_), in_flight_);
     options_.upload_stream.reset();
     if (!owners.empty()) in_flight_.begin_tracking_end();
     if (source_->changes().version() != 0 || (!owners.empty() && may_have_memory_nodes(*source_)))
         in_flight_.begin_tracking(); // marking the end takes an upload, which maps the memory of memory nodes anew
-    owners_ = std::move(owners);
+    owners_.keep_instantiation(std::move(owners));
     source_->execs().add();
-}
-
-void ExecState::complete_source(const GraphState& mine, GraphState& next) const {
-    static const Plan as_written = Plan::as_written(); // a constant
-    if (planned_.empty()) return next.complete_native(&as_written);
-    read_all(next);
-    Plan plan = options_.plan;
-    plan.ends = plan.ends && mine.tree().parent() == nullptr;
-    next.complete_native(&plan);
 }
 
 ExecState::~ExecState() {
@@ -90,22 +78,19 @@ ExecState::~ExecState() {
         if (in_flight_.end(native_, keeps_owners()))
             report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy"); // launches in flight finish
     }
-    in_flight_.retire(std::move(owners_));
-    in_flight_.retire(std::move(basis_owners_));
-    shadows_->retire(in_flight_);
+    owners_.retire(in_flight_);
+    effective_.retire(in_flight_);
     hosts_.retire(in_flight_);
-    in_flight_.retire(std::move(matched_));
     reclaim();
 }
 
 bool ExecState::keeps_owners() const noexcept {
-    return !owners_.empty() || !basis_owners_.empty() || !matched_.empty() || shadows_->keep_owners() ||
-           hosts_.keep_owners();
+    return owners_.any() || effective_.keep_owners() || hosts_.keep_owners();
 }
 
 void ExecState::set_enabled(const NodePlace& node, bool enabled) {
     if (node.record().kind == NodeKind::memset) {
-        Shadow& shadow = this->shadow(node);
+        Shadow& shadow = effective_.shadow(node);
         if (enabled != shadow.is_disabled_memset) return;
         if (enabled)
             disabled_memsets_.enable(native_, node, shadow);
@@ -162,29 +147,11 @@ void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const 
                         node_subject(graph, GraphIdentity::index_unchecked(node)));
 }
 
-const GraphState& ExecState::inside_basis(const GraphState& graph) const {
-    return *in_basis(*graph.tree().parent()).nested()[graph.tree().position()];
-}
-
-Shadow& ExecState::make_shadow(std::uint32_t number, const NodePlace& node) {
-    return shadows_->make(number, source_->tree().node_total(),
-                          in_basis(*node.graph).records().nodes()[node.index].params);
-}
-
-const NodeParams& ExecState::params(const NodePlace& node) const {
-    const Shadow* shadow = shadows_->find(node.graph->tree().first_number() + node.index);
-    return shadow != nullptr ? shadow->params.view() : params_in_basis(node);
-}
-
-const NodeParams& ExecState::params_in_basis(const NodePlace& node) const {
-    return in_basis(*node.graph).records().nodes()[node.index].params;
-}
-
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_native({node.graph->records().natives()[node.index], native_}, params);
         if (result.status == cudaSuccess && !disabled_memsets_.all().empty()) [[unlikely]]
-            if (const Shadow* shadow = shadows_->find(node.graph->tree().first_number() + node.index))
+            if (const Shadow* shadow = effective_.find_shadow(node))
                 if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
         return result;
     }
@@ -199,40 +166,12 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
         ignore(set_host_run(native_, run.node, *run.run));
 }
 
-std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
-    if (basis.changes().version() == 0 && disabled_memsets_.all().empty()) return nullptr;
-    auto shadows = std::make_unique<Shadows>();
-    for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
-        for (const UpdatedNode& node : theirs.records().updated().all()) {
-            if (node.index >= mine.records().nodes().size()) continue; // CUDA will refuse such a graph
-            Shadow& shadow =
-                shadows->make(mine.tree().first_number() + node.index, source_->tree().node_total(), node.params);
-            shadow.owners = version_of(Owners(node.owners));
-            shadow.declared = node.accesses;
-        }
-        for (const NodePlace& node : disabled_memsets_.all()) { // they stay disabled
-            if (node.graph != &mine || node.index >= theirs.records().nodes().size()) continue;
-            const std::uint32_t number = mine.tree().first_number() + node.index;
-            Shadow* shadow = shadows->find(number);
-            if (shadow == nullptr)
-                shadow = &shadows->make(number, source_->tree().node_total(), theirs.records().params(node.index));
-            shadow->is_disabled_memset = true;
-        }
-    });
-    return shadows;
-}
-
 void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                        const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
     set_host_runs(hosts);
     hosts_.keep(std::move(host_owners), in_flight_);
-    in_flight_.retire(std::move(matched_));
-    matched_.clear();
-    shadows_->retire(in_flight_);
-    if (shadows != nullptr)
-        shadows_ = std::move(shadows);
-    else if (!shadows_->empty())
-        shadows_->clear();
+    owners_.drop_matched(in_flight_);
+    effective_.replace_shadows(std::move(shadows), in_flight_);
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
     if (has_memory_nodes(*source_)) { // so has the basis: CUDA now counts this exec as one of that graph
         exclusive_graph_->execs().remove();
@@ -245,75 +184,14 @@ void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadow
 
 void ExecState::rebase(std::shared_ptr<GraphState> basis) noexcept {
     uploaded_ = false;
-    forget_races();
+    races_.forget();
     if (basis == source_) seen_ = basis->changes().version();
-    basis_ = std::move(basis);
-}
-
-std::optional<OwnerVersions> ExecState::owners_brought_by(GraphState& basis) const {
-    if (basis_owners_.empty() && !may_have_owners(basis)) return std::nullopt;
-    Owners owners;
-    list_owners(basis, owners);
-    const auto are_kept_by = [&](const OwnerVersions& kept) {
-        if (kept.empty()) return owners.empty();
-        const Owners& all = kept.front().owners;
-        return std::ranges::all_of(owners, [&](const Owner& owner) {
-            return std::ranges::find(all, owner.object, &Owner::object) != all.end();
-        });
-    };
-    if (are_kept_by(owners_)) owners.clear();
-    const bool is_same = owners.empty()
-                             ? basis_owners_.empty()
-                             : are_kept_by(basis_owners_) && basis_owners_.front().owners.size() == owners.size();
-    return is_same ? std::nullopt : std::optional(version_of(std::move(owners)));
-}
-
-void ExecState::keep_basis_owners(OwnerVersions&& owners) noexcept {
-    const RelaxedCapture allow_free; // no capture needs the former ones
-    in_flight_.retire(std::move(basis_owners_));
-    if (!owners.empty()) in_flight_.begin_tracking();
-    basis_owners_ = std::move(owners);
+    effective_.set_basis(std::move(basis));
 }
 
 std::span<const NodeKind> ExecState::kinds() {
     if (kinds_.empty()) kinds_ = kinds_of(*source_);
     return kinds_;
-}
-
-RaceWatch& ExecState::race_watch() {
-    ++access_changes_;
-    if (!races_) races_ = std::make_unique<ExecRaceWatch>(*this);
-    if (!unwatched_.empty()) [[unlikely]]
-        watch_unwatched();
-    return races_->watch();
-}
-
-void ExecState::watch_unwatched() {
-    const auto number = [](const NodePlace& node) { return node.graph->tree().first_number() + node.index; };
-    std::ranges::sort(unwatched_, {}, number);
-    unwatched_.erase(std::unique(unwatched_.begin(), unwatched_.end()), unwatched_.end());
-    RaceCheck known;
-    for (const NodePlace& node : unwatched_)
-        known.stage(races_->watch(), node, params(node), all_declared(*this, node));
-    known.commit();
-    unwatched_.clear();
-}
-
-void ExecState::note_unwatched(const NodePlace& node) noexcept {
-    constexpr std::size_t most = 1024; // the same nodes come again and again
-    ++access_changes_;
-    if (!races_) return;
-    try {
-        if (unwatched_.size() < most) return unwatched_.push_back(node);
-    } catch (...) { // out of memory
-    }
-    forget_races();
-}
-
-void ExecState::forget_races() noexcept {
-    ++access_changes_;
-    races_.reset();
-    unwatched_.clear();
 }
 
 void ExecState::replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept {

@@ -3,14 +3,16 @@
 
 #include "bound_params.hpp"
 #include "disabled_memsets.hpp"
+#include "effective_params.hpp"
 #include "exec_hosts.hpp"
+#include "exec_owners.hpp"
+#include "exec_plan.hpp"
+#include "exec_races.hpp"
 #include "graph/names.hpp"
 #include "graph/node_place.hpp"
-#include "graph/planning.hpp"
 #include "host_nodes.hpp"
 #include "node/node_params.hpp"
 #include "owners/in_flight.hpp"
-#include "shadows.hpp"
 
 #include <cudag/exec.hpp>
 
@@ -24,9 +26,8 @@
 
 namespace cudag::detail {
 
-class ExecRaceWatch;
-class RaceWatch;
-
+/// The state of one exec: its parts, and the functions that change several of them together.
+///
 /// Threads: as for Exec. The inline functions without a body here are about nodes: exec_nodes.hpp defines them.
 class ExecState {
   public:
@@ -49,18 +50,12 @@ class ExecState {
     /// Leaves the destruction to other code: CUDA's exec may be gone before this state.
     void give_up_native() noexcept {
         owns_native_ = false;
-        if (!owners_.empty()) in_flight_.begin_tracking();
+        if (owners_.has_instantiation()) in_flight_.begin_tracking();
     }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
-    /// The changes made by the plan in the graphs of this exec.
-    [[nodiscard]] const std::vector<PlannedGraph>& planned() const noexcept { return planned_; }
-    /// Whether the plan saw the nodes and edges of its graph. False if the graph was captured and still unread.
-    [[nodiscard]] bool was_read() const noexcept { return was_read_; }
-    /// Completes CUDA's graph of `next` with edges planned like those of `mine`, a graph of this exec: CUDA compares
-    /// them.
-    void complete_source(const GraphState& mine, GraphState& next) const;
+    [[nodiscard]] const ExecPlan& plan() const noexcept { return plan_; }
     [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
     /// Continues the counts and the claim to host failures of `former`, replaced by this exec.
     void continue_counts_of(ExecState& former) noexcept {
@@ -74,8 +69,6 @@ class ExecState {
     void launch(cudaStream_t stream);
     void upload(cudaStream_t stream);
 
-    /// Whether kernels may launch this exec.
-    [[nodiscard]] bool device_launch() const noexcept { return options_.device_launch; }
     /// Whether the device has the current state.
     [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
     void set_changed() noexcept { uploaded_ = false; }
@@ -89,26 +82,20 @@ class ExecState {
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// The kinds of its nodes, in CUDA's order; read once. Throws GraphError.
     [[nodiscard]] std::span<const NodeKind> kinds();
-    /// The graph that last set all parameters: the source, or the graph of the last whole update.
-    [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
-    /// The graph of the basis at the place of `graph` in the source.
-    [[nodiscard]] inline const GraphState& in_basis(const GraphState& graph) const;
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of the source that this exec has.
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
-    /// Whether updates have left only the state of `basis()`.
-    [[nodiscard]] bool has_basis_alone() const noexcept { return shadows_->empty() && matched_.empty(); }
-    /// Whether nodes may differ from the basis as it was made.
-    [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
-    /// The effective parameters of a node, with their owners; made on first use.
-    [[nodiscard]] inline Shadow& shadow(const NodePlace& node);
-    /// Returns the node's shadow; null if there is none yet.
-    [[nodiscard]] inline Shadow* find_shadow(const NodePlace& node) noexcept;
-    [[nodiscard]] inline const Shadow* find_shadow(const NodePlace& node) const noexcept;
+    [[nodiscard]] EffectiveParams& effective() noexcept { return effective_; }
+    [[nodiscard]] const EffectiveParams& effective() const noexcept { return effective_; }
+    [[nodiscard]] ExecRaces& races() noexcept { return races_; }
+    /// The owners of graphs. Shadows keep those of single nodes, and `hosts()` those of host tasks.
+    [[nodiscard]] ExecOwners& owners() noexcept { return owners_; }
 
+    /// Whether updates have left only the state of the basis.
+    [[nodiscard]] bool has_basis_alone() const noexcept { return !effective_.has_shadows() && !owners_.has_matched(); }
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
     [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
     /// Gives a node of CUDA's exec `params`. Makes the run of a host task, kept by `owners`.
@@ -120,52 +107,23 @@ class ExecState {
     /// a node runs all the same, and cudag only prints its exceptions.
     void set_host_runs(const std::vector<HostNodeRun>& runs) noexcept;
 
-    /// Makes room for `params` in a shadow; see Shadows.
-    void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
-
     /// Enables or disables a node of a kind that permits it. Throws UpdateError, and changes nothing, if CUDA refuses.
     void set_enabled(const NodePlace& node, bool enabled);
     /// Parks disabled memsets again. Call after CUDA has given nodes inside `graph` new parameters.
     void park_inside(const GraphState& graph) noexcept { disabled_memsets_.park_inside(*this, graph); }
 
-    /// The effective parameters of a node. Makes no shadow.
-    [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
-    /// The node's parameters in the basis as it was made.
-    [[nodiscard]] const NodeParams& params_in_basis(const NodePlace& node) const;
-    /// Whether this exec refuses updates that make a race.
-    [[nodiscard]] inline bool refuses_races() const noexcept;
-    /// The watch for races, made on first use. `forget_races` drops it after updates that are not staged in it.
-    [[nodiscard]] RaceWatch& race_watch();
-    void forget_races() noexcept;
-    /// Notes a node whose accesses have changed without the watch: it learns them before it is next used.
-    void note_unwatched(const NodePlace& node) noexcept;
-    /// Grows with each change of accesses.
-    [[nodiscard]] std::uint64_t access_changes() const noexcept { return access_changes_; }
-
     /// Makes the shadows of an exec with all parameters from `basis`: one for each node updated in `basis`, and for
     /// each disabled memset. Null if there are none.
-    [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
+    [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const {
+        return effective_.shadows_from(basis, disabled_memsets_.all());
+    }
     /// Records that all parameters come from `basis`, with `shadows` from `shadows_from`. Makes CUDA call `hosts`.
     void rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                 const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
     /// Records a basis that brings parameters only: the exec `has_basis_alone` before and after.
     void rebase(std::shared_ptr<GraphState> basis) noexcept;
-    /// Returns the owners brought by a graph about to become the basis; nothing if this exec already has the same.
-    [[nodiscard]] std::optional<OwnerVersions> owners_brought_by(GraphState& basis) const;
-    /// Keeps the owners of the new basis instead of the last one's.
-    void keep_basis_owners(OwnerVersions&& owners) noexcept;
-
     /// The uses of BufferParams bound so far.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }
-
-    /// Keeps the owners brought by an update by structure, in addition to those of single nodes, until the next such
-    /// update or a whole one.
-    void keep_matched(OwnerVersions&& owners) noexcept {
-        uploaded_ = false;
-        in_flight_.retire(std::move(matched_));
-        if (!owners.empty()) in_flight_.begin_tracking();
-        matched_ = std::move(owners);
-    }
 
     /// Puts the owners `next` in force for later launches; those in flight may use the former version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept {
@@ -183,32 +141,23 @@ class ExecState {
     [[nodiscard]] bool keeps_owners() const noexcept;
     void launch_native(cudaStream_t stream) const;
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
-    [[nodiscard]] const GraphState& inside_basis(const GraphState& graph) const;
-    Shadow& make_shadow(std::uint32_t number, const NodePlace& node);
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
-    void watch_unwatched();
 
     cudaGraphExec_t native_;
     bool owns_native_ = true;
     std::shared_ptr<GraphState> source_;
     std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
-    std::shared_ptr<GraphState> basis_;           ///< the origin of the parameters of nodes without a shadow
-    std::unique_ptr<Shadows> shadows_ = std::make_unique<Shadows>();
+    EffectiveParams effective_;
     InFlight in_flight_;
     ExecHosts hosts_;
-    OwnerVersions owners_;       ///< of the instantiation: they stay as long as the exec
-    OwnerVersions basis_owners_; ///< of the last whole update, where different
-    OwnerVersions matched_;      ///< of the last update by structure
+    ExecOwners owners_;
     InstantiateOptions options_;
-    std::vector<PlannedGraph> planned_;
-    bool was_read_;
+    ExecPlan plan_;
     UpdateCounts update_counts_;
     DisabledMemsets disabled_memsets_;
     BoundParams bound_params_;
-    std::vector<NodeKind> kinds_;          ///< empty before the first use
-    std::unique_ptr<ExecRaceWatch> races_; ///< null before the first use
-    std::vector<NodePlace> unwatched_;     ///< nodes whose accesses it does not know
-    std::uint64_t access_changes_ = 0;
+    std::vector<NodeKind> kinds_; ///< empty before the first use
+    ExecRaces races_{*this};
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

@@ -147,8 +147,8 @@ OtherPlan plan_of(const GraphState& root, const Plan& plan) {
 
 /// Returns the planned edges of `graph`; null if they are as written.
 const detail::PlannedEdges* planned_in(const detail::ExecState& exec, const GraphState& graph) {
-    const auto found = std::ranges::find(exec.planned(), &graph, &detail::PlannedGraph::graph);
-    return found == exec.planned().end() ? nullptr : found->planned.get();
+    const auto found = std::ranges::find(exec.plan().graphs, &graph, &detail::PlannedGraph::graph);
+    return found == exec.plan().graphs.end() ? nullptr : found->planned.get();
 }
 
 OtherPlan plan_in_force(const detail::ExecState& exec) {
@@ -173,11 +173,11 @@ std::string switched_off(const Plan& plan, bool early_matters) {
 void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice) {
     Plan full = exec.options().plan;
     full.reduce = full.joins = full.ends = full.early = true;
-    if (exec.was_read() && full == exec.options().plan) return;
+    if (exec.plan().was_read && full == exec.options().plan) return;
     const OtherPlan now = plan_in_force(exec), then = plan_of(exec.source(), full);
     if (then == now) return;
     const std::string off = switched_off(exec.options().plan, then.early != now.early);
-    if (!exec.was_read())
+    if (!exec.plan().was_read)
         advice.push_back(fmt::format("the graph was captured and not read before instantiate(), so its edges are as "
                                      "they were recorded: {} would be {} if it were read first, as by edge_count()",
                                      now.text(), then.text()) +
@@ -222,7 +222,7 @@ void advise_nodes(const detail::ExecState& exec, const std::optional<detail::Joi
     const auto add = [&](JoinReason reason, std::optional<bool> with_memory, std::string_view remedy) {
         std::size_t joins = 0;
         double around = 0;
-        for (const detail::PlannedGraph& each : exec.planned())
+        for (const detail::PlannedGraph& each : exec.plan().graphs)
             for (const JoinRecord& join : each.planned->joins) {
                 if (with_memory && has_memory_nodes(*each.graph) != *with_memory) continue;
                 if (join.form != JoinForm::node || join.reason != reason || join.before < 2 || join.after < 2) continue;
@@ -310,7 +310,7 @@ PlanReport Exec::plan() const {
     std::size_t early = 0;
     PlanGain gain;
     std::vector<PlannedJoin> joins;
-    for (const detail::PlannedGraph& each : exec.planned()) {
+    for (const detail::PlannedGraph& each : exec.plan().graphs) {
         after = after - edges_of(*each.graph).size() + each.planned->edges.size();
         kernels += each.planned->kernels;
         early += each.planned->early;
@@ -342,7 +342,7 @@ PlanReport Exec::plan() const {
 }
 
 std::string Exec::dot() const {
-    return dot_of(state().source(), {}, state().planned());
+    return dot_of(state().source(), {}, state().plan().graphs);
 }
 
 std::string PlanReport::to_string() const {

@@ -151,7 +151,7 @@ class Tuner {
                     {},
                     {},
                     {}};
-        const std::vector<PlannedGraph>& planned = Access::state(exec).planned();
+        const std::vector<PlannedGraph>& planned = Access::state(exec).plan().graphs;
         const auto known =
             std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) { return is_same(way.planned, planned); });
         if (known != ways_.end()) {

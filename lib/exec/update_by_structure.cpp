@@ -143,7 +143,7 @@ class StructureUpdate {
     }
 
     [[nodiscard]] bool compare(const NodePlace& mine, const NodePlace& next) {
-        const NodeParams& current = exec_.params(mine);
+        const NodeParams& current = exec_.effective().of(mine);
         const NodeParams& wanted = next.graph->records().params(next.index);
         const UpdatedNode* const updated = next.graph->records().updated().find(next.index);
         const NodeKind kind = mine.record().kind;
@@ -216,8 +216,9 @@ class StructureUpdate {
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push()) return refused(std::move(*refusal));
         changed.commit();
-        exec_.forget_races();
-        exec_.keep_matched(std::move(kept));
+        exec_.races().forget();
+        exec_.owners().keep_matched(std::move(kept), exec_.in_flight());
+        exec_.set_changed();
         if (is_own) exec_.set_seen(graph_->changes().version());
         return UpdateReport(Passkey());
     }
@@ -297,7 +298,7 @@ bool is_captured_in_order(const ExecState& exec, const GraphState& graph) {
     const std::vector<NodeRecord>& next = graph.records().nodes();
     if (nodes.size() != next.size() || !source.nested().empty() || !graph.nested().empty()) return false;
     for (std::uint32_t i = 0; i < nodes.size(); ++i)
-        if (!are_alike(exec.params({&source, i}), nodes[i], next[i])) return false;
+        if (!are_alike(exec.effective().of({&source, i}), nodes[i], next[i])) return false;
     return source.edges() == graph.edges();
 }
 

@@ -36,9 +36,9 @@ class PendingUpdate {
             const std::size_t first = nodes_.size();
             for (std::uint32_t i = 0; i < before.records().nodes().size(); ++i) {
                 const NodePlace place{&before, i};
-                Shadow& shadow = exec_.shadow(place);
+                Shadow& shadow = exec_.effective().shadow(place);
                 const NodeParams& params = after.records().params(i);
-                exec_.reserve(shadow, params);
+                exec_.effective().reserve(shadow, params);
                 nodes_.push_back({place, &shadow, &params, all_declared(after, i)});
             }
             for (const UpdatedNode& node : after.records().updated().all())
@@ -49,10 +49,10 @@ class PendingUpdate {
     /// Throws RaceError if the exec refuses races and the update would make one.
     template <class MakeSubject>
     void require_no_race(const MakeSubject& subject) {
-        if (!exec_.refuses_races()) return;
+        if (!refuses_races(exec_)) return;
         for (const PendingNode& node : nodes_)
             if (changes_accesses(exec_, node.place, *node.next, node.declared))
-                races_.stage(exec_.race_watch(), node.place, *node.next, node.declared);
+                races_.stage(exec_.races().watch(), node.place, *node.next, node.declared);
         races_.require_none("", subject);
     }
 
@@ -134,10 +134,10 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
                                               "instantiate the graph",
                                     subject());
 
-    exec.complete_source(mine, next);
+    complete_source(exec, mine, next);
     detail::PendingUpdate pending(exec, mine, next);
     pending.require_no_race(subject);
-    detail::Shadow& shadow = exec.shadow(target);
+    detail::Shadow& shadow = exec.effective().shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
     kept.push_back({0, 0, detail::Access::shared_state(graph)});

@@ -90,10 +90,10 @@ bool brings_owners(const GraphState& graph) {
 std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec, const GraphState& graph) {
     const std::vector<NodeRecord>& nodes = exec.source().records().nodes();
     const std::vector<NodeRecord>& next = graph.records().nodes();
-    const std::vector<NodeRecord>& last = exec.basis().records().nodes();
-    const bool is_as_made = !exec.has_shadows() && graph.records().updated().all().empty();
-    const bool is_silent =
-        is_as_made && exec.basis().records().initial_accesses().empty() && graph.records().initial_accesses().empty();
+    const std::vector<NodeRecord>& last = exec.effective().basis().records().nodes();
+    const bool is_as_made = !exec.effective().has_shadows() && graph.records().updated().all().empty();
+    const bool is_silent = is_as_made && exec.effective().basis().records().initial_accesses().empty() &&
+                           graph.records().initial_accesses().empty();
     const std::size_t most = nodes.size() / unchanged_for_one;
     std::vector<ArgumentAccess> buffer;
     const auto declares_same = [&](std::uint32_t index) {
@@ -106,7 +106,7 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
         if (next[i].kind != kind) return std::nullopt;
         const NodeUpdate update =
             is_as_made ? update_needed(kind, last[i].params, next[i].params)
-                       : update_needed(kind, exec.params({&exec.source(), i}), graph.records().params(i));
+                       : update_needed(kind, exec.effective().of({&exec.source(), i}), graph.records().params(i));
         if (update == NodeUpdate::none && declares_same(i)) [[likely]]
             continue;
         if (update == NodeUpdate::with_all || found.size() == most) return std::nullopt;
@@ -122,7 +122,7 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
     };
     const auto take_back = [&](std::size_t i) {
         const NodePlace place{&exec.source(), nodes[i]};
-        const NativeResult result = exec.set_params(place, exec.params(place), nullptr);
+        const NativeResult result = exec.set_params(place, exec.effective().of(place), nullptr);
         if (result.api == Api::runtime) ignore(result.status);
     };
     bind_context();
@@ -134,7 +134,7 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
 bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     const GraphState& graph = *basis;
     const auto lock = graph.lock();
-    if (brings_owners(graph) || brings_owners(exec.basis())) return false;
+    if (brings_owners(graph) || brings_owners(exec.effective().basis())) return false;
     const GraphState& source = exec.source();
     if (source.records().nodes().size() != graph.records().nodes().size()) return false;
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);

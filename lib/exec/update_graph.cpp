@@ -155,14 +155,14 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                        (!options.trust_attributes && may_ignore_silently(exec.source(), next, kinds_for(exec, next)));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
-    exec.complete_source(exec.source(), next);
+    complete_source(exec, exec.source(), next);
     const bool plain = exec.has_basis_alone() && is_plain(next);
-    std::optional<OwnerVersions> owners = exec.owners_brought_by(next);
+    std::optional<OwnerVersions> owners = exec.owners().brought_by(next);
     std::optional<IncomingState> incoming;
     if (!plain) incoming.emplace(exec, next);
 
     Owners of_kernels; // launches by kernels are CUDA's alone to see; it lets go of those of the last basis
-    if (exec.device_launch()) list_owners(next, of_kernels);
+    if (exec.options().device_launch) list_owners(next, of_kernels);
     const WithoutUserObjects as_owned(next);
     const KeptForExecs kept(next.native(), of_kernels, KeptForExecs::Call::update);
     std::optional<Marks> marks; // CUDA compares them, too
@@ -177,7 +177,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     else
         exec.rebase(basis, std::move(incoming->shadows), incoming->hosts, std::move(incoming->host_owners));
     if (owners) [[unlikely]]
-        exec.keep_basis_owners(std::move(*owners));
+        exec.owners().keep_basis(std::move(*owners), exec.in_flight());
     return UpdateReport(Passkey());
 }
 

@@ -112,7 +112,7 @@ class ExecUpdate {
   public:
     static constexpr bool of_exec = true;
     ExecUpdate(ExecState& exec, const Node& node)
-        : exec_(exec), node_(exec.node_of(node)), shadow_(exec.shadow(node_)) {}
+        : exec_(exec), node_(exec.node_of(node)), shadow_(exec.effective().shadow(node_)) {}
 
     [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
     [[nodiscard]] OwnedParams& params() const noexcept { return shadow_.params; }
@@ -134,14 +134,14 @@ class ExecUpdate {
     }
     /// Checks the accesses of a kernel that takes other conditions; `params` are those after the update.
     [[gnu::noinline]] void prepare_declared(ArgumentAccesses&& fresh, void* const* values, const NodeParams& params) {
-        if (!exec_.refuses_races() && !are_writes_watched()) return; // nobody will ask
+        if (!refuses_races(exec_) && !are_writes_watched()) return; // nobody will ask
         NextDeclared next(fresh, values);
         for_each_declared(exec_, node_, [&](const ArgumentAccess& access) { next.add_current(access); });
         check(params, next.list());
     }
     [[nodiscard]] bool has_conditions() const noexcept { return !node_.graph->root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
-        if (!exec_.refuses_races() || have_same_accesses(*node_.graph, shadow_.params, next)) return;
+        if (!refuses_races(exec_) || have_same_accesses(*node_.graph, shadow_.params, next)) return;
         check(next, all_declared(exec_, node_));
     }
     template <class Params>
@@ -170,8 +170,8 @@ class ExecUpdate {
     }
     void check(const NodeParams& next, std::span<const ArgumentAccess> declared) {
         if (!changes_accesses(exec_, node_, next, declared)) return;
-        if (exec_.refuses_races()) {
-            races_.stage(exec_.race_watch(), node_, next, declared);
+        if (refuses_races(exec_)) {
+            races_.stage(exec_.races().watch(), node_, next, declared);
             races_.require_none(for_execs, [this] { return subject(); });
         }
         next_declared_.emplace(declared.begin(), declared.end());

@@ -37,7 +37,7 @@ Function find(const char* name) {
 /// Whether the node declares all memory that it uses: by `.reads` or `.writes`, or by each argument that may be an
 /// address.
 bool says_all(const ExecState& exec, const NodePlace& node) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&exec.params(node));
+    const auto* const* kernel = std::get_if<const KernelParams*>(&exec.effective().of(node));
     if (kernel == nullptr) return true;
     const KernelSignature& signature = known_signature(*node.graph, node.index, **kernel);
     std::vector<bool> is_open(signature.count);

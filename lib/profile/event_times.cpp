@@ -94,7 +94,7 @@ class EventTimes final : public TimeSource {
     };
 
     static void require_measurable(const ExecNodes& nodes, const ExecState& exec) {
-        if (!exec.has_basis_alone() || &exec.basis() != &exec.source())
+        if (!exec.has_basis_alone() || &exec.effective().basis() != &exec.source())
             refuse<Error>(
                 "profile: events measure a copy of the Graph, which lacks the updates of this Exec; instantiate "
                 "the Graph anew, or measure by CUPTI",

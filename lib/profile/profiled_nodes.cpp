@@ -64,7 +64,7 @@ class Listing {
     void add_node(const GraphState& graph, std::uint32_t index, std::optional<std::size_t> outer) {
         const NodeRecord& record = records_of(graph).nodes()[index];
         const NodePlace place{&graph, index};
-        const auto* const* kernel = std::get_if<const KernelParams*>(&exec_.params(place));
+        const auto* const* kernel = std::get_if<const KernelParams*>(&exec_.effective().of(place));
         nodes_.profiled.nodes.push_back({.label = std::string(without_nul(record.label)),
                                          .description = place.describe(),
                                          .kind = record.kind,
@@ -89,8 +89,8 @@ class Listing {
     }
 
     [[nodiscard]] const PlannedEdges* find_planned(const GraphState& graph) const {
-        const auto planned = std::ranges::find(exec_.planned(), &graph, &PlannedGraph::graph);
-        return planned == exec_.planned().end() ? nullptr : planned->planned.get();
+        const auto planned = std::ranges::find(exec_.plan().graphs, &graph, &PlannedGraph::graph);
+        return planned == exec_.plan().graphs.end() ? nullptr : planned->planned.get();
     }
     [[nodiscard]] std::size_t kernels_in(const GraphState& graph) const {
         const PlannedEdges* const planned = find_planned(graph);
