@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks which folder of lib/ includes from which, where CUDA's versions and the CPU runtime are named, and that
-CONTRIBUTING.md lists what the process has once."""
+"""Checks which folder of lib/ includes from which, where CUDA's versions and the CPU runtime are named, that classes stay
+small, and that CONTRIBUTING.md lists what the process has once."""
 import re
 import sys
 from pathlib import Path
@@ -101,6 +101,58 @@ def wrong_names(path):
             yield f"{name}: names {found[0]}: {reason}"
 
 
+# A class inside the library with more public functions than this is several: compose it of parts, as GraphState is.
+MOST_FUNCTIONS = 40
+
+
+def without_words(text):
+    """Blanks comments, directives, texts and characters, which may hold braces."""
+    return re.sub(r'//[^\n]*|^#[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', "", text, flags=re.MULTILINE)
+
+
+def members_of(text, begin):
+    """Yields the access and the first line of each member of the class whose body begins at `begin`, without the bodies
+    of functions and of nested classes."""
+    depth, member, place = 1, "", begin
+    while depth > 0 and place < len(text):
+        char = text[place]
+        place += 1
+        depth += (char == "{") - (char == "}")
+        if depth == 1 and (char in ";}" or (char == ":" and re.fullmatch(r"\s*(?:public|private|protected)", member))):
+            yield member.strip()
+            member = ""
+        elif depth == 1:
+            member += char
+
+
+def public_functions(text, begin, access):
+    """Counts the public functions of a class, except for constructors, destructors and assignments."""
+    count = 0
+    for member in members_of(text, begin):
+        if member in ("public", "private", "protected"):
+            access = member
+            continue
+        if access != "public" or re.match(r"(?:friend|using|struct|class|enum|union|static_assert)\b", member):
+            continue
+        member = re.sub(r"^template\s*<[^{}]*?>\s*(?=\[|\w)", "", re.sub(r"\[\[[^]]*\]\]\s*", "", member))
+        member = re.sub(r"^requires\b.*?\)\s*", "", member)
+        name = re.match(r"[^(=]*?(operator\s*\S+?|~?\w+)\s*\(", member)
+        # A constructor has no type before its name.
+        if name and re.search(r"[\w>&*\]]\s+[&*]*" + re.escape(name[1]) + r"\s*\(",
+                              re.sub(r"^(?:(?:explicit|constexpr|inline)\s+)+", "", member)):
+            count += not name[1].startswith("operator=") or name[1].startswith("operator==")
+    return count
+
+
+def wrong_classes(path):
+    text = without_words(path.read_text())
+    for found in re.finditer(r"(?<!enum )\b(class|struct) (?:\w+\([^)]*\) )?(\w+)(?: final)?\s*(?::[^;{()]*)?\{", text):
+        count = public_functions(text, found.end(), "private" if found[1] == "class" else "public")
+        if count > MOST_FUNCTIONS:
+            yield (f"{path.relative_to(ROOT)}: {found[2]} has {count} public functions, more than {MOST_FUNCTIONS}: "
+                   "compose it of parts")
+
+
 # An object of the process or of a thread: in a function, or in a namespace. Constants of the language are none.
 STATE = [
     re.compile(r"^\s+(?:\[\[[^]]*\]\] )?(?:constinit )?(?:static|thread_local)\b(?!.*\bconstexpr\b)[^(;]*(?:=|;)"),
@@ -140,6 +192,7 @@ def main():
             problems += wrong_names(path)
             if top != "include" and path.parent.name != "pch":
                 problems += wrong_includes(path, ROOT / "lib")
+                problems += wrong_classes(path)
     if problems:
         sys.exit("\n".join(problems))
 

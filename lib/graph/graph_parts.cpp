@@ -99,7 +99,7 @@ std::unique_lock<LightMutex> lock_of(const GraphState& graph) {
 }
 
 bool is_locked(const GraphState& graph) noexcept {
-    return graph.is_locked();
+    return graph.root().mutex_.is_locked();
 }
 
 GraphLocks::GraphLocks(const GraphState& a, const GraphState& b)

@@ -90,8 +90,6 @@ class GraphState {
     [[nodiscard]] std::unique_lock<LightMutex> lock(Tag... tag) const {
         return std::unique_lock<LightMutex>(root().mutex_, tag...);
     }
-    /// Whether some thread has locked the root: for assertions.
-    [[nodiscard]] bool is_locked() const noexcept { return root().mutex_.is_locked(); }
 
     /// Puts `inner` inside this graph's node `index`, which owns its CUDA graph from now on; call `reserve_nested`
     /// first. A node's bodies are attached in order, each with the device of its nodes. If `inner` was a root, its
@@ -144,6 +142,7 @@ class GraphState {
 
   private:
     friend class GraphTree; ///< connects the places of two graphs
+    friend bool is_locked(const GraphState& graph) noexcept;
 
     void forget_nested(std::uint32_t first) noexcept;
     void destroy_natives(std::span<const std::uint32_t> nodes);
@@ -166,6 +165,8 @@ class GraphState {
     mutable GraphMemos memos_;
 };
 
+/// Whether some thread has locked the root: for assertions.
+[[nodiscard]] bool is_locked(const GraphState& graph) noexcept;
 /// Throws GraphError, naming `action`: `node` is a handle of another graph than `graph`.
 [[noreturn]] void refuse_other_graph(const GraphState& graph, const Node& node, std::string_view action);
 /// Returns the index of a handle of `graph`. Throws GraphError, naming `action`, for any other handle.
