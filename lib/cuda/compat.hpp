@@ -1,4 +1,4 @@
-// Differences between the versions of CUDA (12.4 to 13.x), all in this file.
+// Differences between the versions of CUDA (12.4 to 13.x), and the versions of features: all in this file.
 #pragma once
 
 #include <cuda.h>
@@ -9,6 +9,21 @@
 #if CUDART_VERSION < 12040
 #error "cudag needs CUDA 12.4 or later"
 #endif
+
+namespace cudag::detail {
+
+/// The oldest CUDA that cudag builds with and runs on.
+inline constexpr int oldest_version = 12040;
+
+/// The first version of CUDA with a feature.
+namespace since {
+inline constexpr int kernels_from_images = 12080; ///< cudag's own kernels, loaded from PTX
+inline constexpr int switch_nodes = 12080;
+inline constexpr int else_bodies = 12080;
+inline constexpr int moved_children = 12090;
+} // namespace since
+
+} // namespace cudag::detail
 
 namespace cudag::detail::compat {
 

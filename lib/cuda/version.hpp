@@ -1,6 +1,7 @@
-// Versions of CUDA needed by features.
+// Checks of the version of CUDA that features need.
 #pragma once
 
+#include "compat.hpp"
 #include "failure.hpp"
 
 #include <cuda_runtime_api.h>
@@ -11,17 +12,6 @@
 #include <string>
 
 namespace cudag::detail {
-
-/// The oldest CUDA that cudag builds with and runs on.
-inline constexpr int oldest_version = 12040;
-
-/// The first version of CUDA with a feature.
-namespace since {
-inline constexpr int kernels_from_images = 12080; ///< cudag's own kernels, loaded from PTX
-inline constexpr int switch_nodes = 12080;
-inline constexpr int else_bodies = 12080;
-inline constexpr int moved_children = 12090;
-} // namespace since
 
 /// "12.4" for 12040.
 [[nodiscard]] inline std::string version_text(int version) {
