@@ -147,12 +147,16 @@ void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const 
                         node_subject(graph, GraphIdentity::index_unchecked(node)));
 }
 
+void ExecState::park_again(const NodePlace& node, const NodeParams& params) noexcept {
+    const Shadow* const shadow = effective_.find_shadow(node);
+    if (shadow != nullptr && shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
+}
+
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_native({node.graph->records().natives()[node.index], native_}, params);
-        if (result.status == cudaSuccess && !disabled_memsets_.all().empty()) [[unlikely]]
-            if (const Shadow* shadow = effective_.find_shadow(node))
-                if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
+        if (!disabled_memsets_.all().empty() && result.status == cudaSuccess) [[unlikely]]
+            park_again(node, params);
         return result;
     }
     in_flight_.begin_tracking();

@@ -142,6 +142,8 @@ class ExecState {
     void launch_native(cudaStream_t stream) const;
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
+    /// Parks a disabled memset that has taken `params`.
+    [[gnu::noinline]] void park_again(const NodePlace& node, const NodeParams& params) noexcept;
 
     cudaGraphExec_t native_;
     bool owns_native_ = true;
