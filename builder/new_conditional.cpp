@@ -177,7 +177,18 @@ std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
     return body_;
 }
 
+void NewConditional::close_loaded_body() {
+    check_body();
+    end_body();
+}
+
 void NewConditional::close_body() {
+    check_body();
+    reset_conditions(*body_);
+    end_body();
+}
+
+void NewConditional::check_body() {
     require_not_destroyed(*body_);
     if (body_->construction().has_unwanted_nodes)
         refuse(
@@ -186,7 +197,9 @@ void NewConditional::close_body() {
             {describe_place(*body_)}, cudaErrorNotSupported);
     check_edges(*body_, [this] { return describe_place(*body_); });
     body_->edge_lists().merge(body_->records().nodes().size());
-    reset_conditions(*body_);
+}
+
+void NewConditional::end_body() noexcept {
     body_->construction().is_built = true;
     graph_.construction().open_body = nullptr;
 }

@@ -30,11 +30,15 @@ class NewConditional {
     /// Checks the open body and closes it for nodes. Throws GraphError for faults that `build()` would refuse in a
     /// graph.
     void close_body();
+    /// Closes a body read from a text, which has the kernels that `close_body` would add.
+    void close_loaded_body();
     /// Ends the construction; the node stays.
     Node keep() noexcept;
 
   private:
     void add_bodies(cudaGraph_t const* natives, std::size_t count, int device);
+    void check_body();
+    void end_body() noexcept;
     void remove() noexcept;
 
     GraphState& graph_;

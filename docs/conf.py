@@ -43,7 +43,7 @@ CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
         "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
-                  "graph-memory", "run-time-kernels", "devices", "races", "plan", "pictures", "profile", "faults", "tracing", "capture", "updates", "caches",
+                  "graph-memory", "run-time-kernels", "devices", "races", "plan", "pictures", "graph-text", "profile", "faults", "tracing", "capture", "updates", "caches",
                   "cookbook", "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages",
                   "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
@@ -51,7 +51,7 @@ CONTENTS = {
     },
     "docs/examples": {"": ["example-photo", "example-cg"]},
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
-    "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-compiler"]},
+    "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-text", "messages-compiler"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
     "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _, _ in reference.rows()]},
     "subprojects/cudart-cpu/README": {"": ["docs/nvcc", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},

@@ -29,14 +29,15 @@ MAY_INCLUDE = {
     "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
              "handles", "pictures", "recorder"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
+    "text": ["cuda", "owners", "node", "lists", "edges", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
-                "handles", "read", "exec", "capture"],
+                "handles", "read", "exec", "capture", "text"],
 }
 # The sources of these folders know graphs by their parts, each declared in a header of lib/graph; the listed ones make
 # graphs or nodes, or change several parts together.
-BY_PARTS = ["order", "compare", "handles", "read", "capture"]
+BY_PARTS = ["order", "compare", "handles", "read", "capture", "text"]
 KNOWS_WHOLE_GRAPHS = ["lib/order/inferred_edges.cpp", "lib/handles/graph.cpp", "lib/read/reader.cpp"]
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [

@@ -18,6 +18,7 @@ void errors();
 void faults();
 void migrate();
 void pictures();
+void text();
 void topics();
 void tracing();
 

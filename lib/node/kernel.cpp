@@ -87,33 +87,6 @@ std::string argument_text(const ArgumentBytes& bytes) {
     return result;
 }
 
-/// The parameter type with the given C++ name.
-ParameterType type_named(std::string_view name) {
-    struct Named {
-        std::string_view name;
-        ParameterType type;
-    };
-    static constexpr Named known[] = {
-        {"float", ParameterType::floating_point},
-        {"double", ParameterType::floating_point},
-        {"char", parameter_type<char>()},
-        {"signed char", ParameterType::signed_integer},
-        {"short", ParameterType::signed_integer},
-        {"int", ParameterType::signed_integer},
-        {"long", ParameterType::signed_integer},
-        {"long long", ParameterType::signed_integer},
-        {"bool", ParameterType::unsigned_integer},
-        {"unsigned char", ParameterType::unsigned_integer},
-        {"unsigned short", ParameterType::unsigned_integer},
-        {"unsigned int", ParameterType::unsigned_integer},
-        {"unsigned long", ParameterType::unsigned_integer},
-        {"unsigned long long", ParameterType::unsigned_integer},
-    };
-    for (const Named& each : known)
-        if (each.name == name) return each.type;
-    return name.ends_with('*') ? ParameterType::pointer : ParameterType::object;
-}
-
 /// The type of a parameter from the kernel's name: for a kernel not launched by cudag, CUDA reports sizes only.
 ParameterType type_by_name(const KernelParams& kernel, std::uint32_t index) {
     const std::vector<std::string> types = parameter_types(kernel.function);
@@ -164,6 +137,32 @@ FieldRule rule_of(const LaunchAttribute& attribute) noexcept {
 }
 
 } // namespace
+
+ParameterType type_named(std::string_view name) {
+    struct Named {
+        std::string_view name;
+        ParameterType type;
+    };
+    static constexpr Named known[] = {
+        {"float", ParameterType::floating_point},
+        {"double", ParameterType::floating_point},
+        {"char", parameter_type<char>()},
+        {"signed char", ParameterType::signed_integer},
+        {"short", ParameterType::signed_integer},
+        {"int", ParameterType::signed_integer},
+        {"long", ParameterType::signed_integer},
+        {"long long", ParameterType::signed_integer},
+        {"bool", ParameterType::unsigned_integer},
+        {"unsigned char", ParameterType::unsigned_integer},
+        {"unsigned short", ParameterType::unsigned_integer},
+        {"unsigned int", ParameterType::unsigned_integer},
+        {"unsigned long", ParameterType::unsigned_integer},
+        {"unsigned long long", ParameterType::unsigned_integer},
+    };
+    for (const Named& each : known)
+        if (each.name == name) return each.type;
+    return name.ends_with('*') ? ParameterType::pointer : ParameterType::object;
+}
 
 bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
     const auto same = [](const Parameter& p, const Parameter& q) { return p.offset == q.offset && p.size == q.size; };

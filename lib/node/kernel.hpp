@@ -21,6 +21,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudag::detail {
@@ -138,6 +139,8 @@ constexpr void fields(const KernelParams&, Visitor& visit) {
     visit.ignored(member<&KernelParams::symbol>, member<&KernelParams::kernel>); // told by the function
     visit.ignored(member<&KernelParams::context>);                               // updates keep it
 }
+/// The parameter type with the given C++ name.
+[[nodiscard]] ParameterType type_named(std::string_view name);
 /// "scale <<<(1, 1, 1), (256, 1, 1)>>>", and its attributes.
 [[nodiscard]] std::string title(const KernelParams& kernel);
 /// The values of the arguments, in order: "0x7f00", "2.5".

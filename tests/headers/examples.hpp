@@ -3,6 +3,7 @@
 
 #include <cudag/cudag.hpp>
 #include <cudag/format.hpp>
+#include <cudag/graph_text.hpp>
 #include <cudag/observer.hpp>
 #include <cudag/ostream.hpp>
 #include <cudag/profile.hpp>
