@@ -5,6 +5,7 @@
 #include "kernels.hpp"
 #include "random.hpp"
 #include "report.hpp"
+#include "round_trip.hpp"
 #include "updates.hpp"
 
 #include <cudag/cudag.hpp>
@@ -65,6 +66,7 @@ class MemoryFuzz {
             return;
         }
         require(right, "a graph that is wrong is accepted");
+        if (!injector_.active()) check_round_trip(*graph);
         launch(*graph);
     }
 

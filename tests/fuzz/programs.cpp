@@ -214,6 +214,7 @@ class ProgramsFuzz {
         write_block(b, program);
         cudag::Graph graph = std::move(b).build();
         require_order(graph, program, "the graph");
+        if (nodes_.size() % 3 == 0) check_round_trip(graph);
         return graph;
     }
 

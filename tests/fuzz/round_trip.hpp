@@ -1,0 +1,21 @@
+// Round trips of graphs: to text and back.
+#pragma once
+
+#include "report.hpp"
+
+#include <cudag/cudag.hpp>
+#include <cudag/graph_text.hpp>
+
+#include <string>
+
+/// Checks that the text of a graph makes a graph with this text, and that CUDA takes it.
+inline void check_round_trip(const cudag::Graph& graph) {
+    const cudag::GraphNames names = names_of(graph);
+    const std::string text = to_text(graph, names);
+    for (const cudag::Difference& difference : diff(graph, text, names))
+        wrong("a graph differs from its own text: {}", to_string(difference));
+    const cudag::LoadedGraph loaded = cudag::load(text, names);
+    const std::string again = to_text(loaded.graph, names);
+    require(again == text, "the text of a loaded graph is\n{}\nnot\n{}", again, text);
+    static_cast<void>(loaded.graph.instantiate({.plan = loaded.plan}));
+}
