@@ -109,7 +109,7 @@ constexpr std::array rules_of_kinds{
 };
 
 /// The row of unknown kinds: CUDA decides about their uses, as far as that is harmless.
-constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", "#eeeeee", no, yes, no, yes, yes, DeviceLaunch::refused, Effects::undeclared, not_described);
+constexpr KindRules unknown_kind = row(NodeKind(~0U), "unknown", "ellipse", "#eeeeee", no, yes, no, yes, yes, DeviceLaunch::refused, Effects::undeclared, not_described);
 // clang-format on
 
 /// Whether a value has an enumerator: compilers print a value without one as a cast.
@@ -165,7 +165,7 @@ static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYP
 
 const KindRules& rules_of(NodeKind kind) noexcept {
     const auto row = static_cast<std::size_t>(kind);
-    return row < rules_of_kinds.size() ? rules_of_kinds[row] : unknown;
+    return row < rules_of_kinds.size() ? rules_of_kinds[row] : unknown_kind;
 }
 
 NodeKind kind_of(cudaGraphNode_t node) {
