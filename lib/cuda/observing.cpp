@@ -18,20 +18,16 @@ namespace {
 
 /// The observers of the process. Never destroyed: destructors of static objects report failures.
 struct Observers {
-    std::once_flag read_environment;
+    const std::vector<Observer> of_environment = observers_of_environment();
     std::atomic<bool> any_set = false; ///< whether `set` is an observer
-    std::atomic<bool> any_of_environment = false;
-    std::vector<Observer> of_environment;
-    std::mutex mutex; ///< of `set`
+    std::mutex mutex;                  ///< of `set`
     std::shared_ptr<const Observer> set;
 };
 
+/// The first call reads the environment: by a constructor, as std::call_once takes thread-local memory of libraries
+/// with a standard library inside, see tests/plugin.
 Observers& observers() {
     static Observers& all = *new Observers;
-    std::call_once(all.read_environment, [] {
-        all.of_environment = observers_of_environment();
-        all.any_of_environment.store(!all.of_environment.empty(), std::memory_order_release);
-    });
     return all;
 }
 
@@ -49,7 +45,7 @@ bool is_observed() noexcept {
     if (thread_state.is_observing) return false;
     try {
         const Observers& all = observers();
-        return all.any_set.load(std::memory_order_acquire) || all.any_of_environment.load(std::memory_order_acquire);
+        return all.any_set.load(std::memory_order_acquire) || !all.of_environment.empty();
     } catch (...) { // out of memory
         return false;
     }
