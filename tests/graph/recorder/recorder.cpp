@@ -282,6 +282,35 @@ TEST_CASE("a recorded Exec takes updates of all kinds, and still names the node 
     stream.synchronize();
 }
 
+TEST_CASE("a recorded Exec takes apply and bind, and a clone is recorded as its graph is", "[recorder]") {
+    const cudag::BufferParam<int> cell(1);
+    const auto other = device({0});
+    const Stream stream;
+    Gate gate;
+    GraphBuilder b;
+    auto first = b.kernel({}, store, cell, 1).label("first");
+    auto held = b.host(gate.node()).label("held").after(first);
+    b.kernel({}, add, cell, cell, 2).label("last").after(held);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate({.recorder = true});
+    graph.update(graph.find_one("first").as(store), cudag::arg<1>(5));
+    CHECK(exec.apply(graph) == 1);
+    exec.bind(cell, other);
+    const Graph clone = graph.clone();
+    Exec of_clone = clone.instantiate({.recorder = true});
+    of_clone.bind(cell, other);
+    for (Exec* const each : {&exec, &of_clone}) {
+        cudag::check(cudaMemset(other.data(), 0, sizeof(int)));
+        each->launch(stream);
+        gate.wait_until_entered();
+        CHECK(labels_of(late(stream).nodes()) == Labels{"held"});
+        gate.open();
+        stream.synchronize();
+        CHECK(read(other) == std::vector{7});
+        gate.close();
+    }
+}
+
 TEST_CASE("graphs that cannot be marked are refused a recorder by name", "[recorder]") {
     GraphBuilder b;
     auto alloc = b.alloc<int>(1).label("temporary");
