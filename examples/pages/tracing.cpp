@@ -19,8 +19,8 @@ cudag::Graph decode(cudag::DeviceBuffer<float>& x, std::vector<float>& host) {
     // name begins
     cudag::GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
     b.memcpy(x, host).label("upload");
-    b.kernel(cudag::grid_1d(n, 256), scale, n, 2.0f, x).label("double");
-    b.kernel(cudag::grid_1d(n, 256), scale, n, 3.0f, x).label("triple");
+    b.kernel(cudag::grid_1d(host.size(), 256), scale, n, 2.0f, x).label("double");
+    b.kernel(cudag::grid_1d(host.size(), 256), scale, n, 3.0f, x).label("triple");
     b.memcpy(host, x).label("download");
     cudag::Graph graph = std::move(b).build().name("decode");
     // name ends
