@@ -30,7 +30,7 @@ class NewConditional {
     /// Checks the open body and closes it for nodes. Throws GraphError for faults that `build()` would refuse in a
     /// graph.
     void close_body();
-    /// Closes a body read from a text, which has the kernels that `close_body` would add.
+    /// Closes a body read from a text. Adds no kernels for its conditions, unlike `close_body`: the text has them.
     void close_loaded_body();
     /// Ends the construction; the node stays.
     Node keep() noexcept;

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
              "handles", "pictures", "recorder"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
-    "text": ["cuda", "owners", "node", "lists", "edges", "graph", "order"],
+    "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",

@@ -40,10 +40,9 @@ struct InstantiateOptions {
     bool use_node_priority = false; ///< nodes run with their own priority instead of the launching stream's
     std::optional<StreamRef> upload_stream = std::nullopt; ///< uploads at once, ordered in this stream
     Plan plan = {};                                        ///< decides the edges of CUDA's graph
-    /// Marks the begin and the end of each node in host memory, so that errors after a fault, and DeadlineError, name
-    /// the nodes that have begun and not ended: see recorder.hpp. Costs GPU time: one or two tiny kernels a node. The
-    /// environment variable CUDAG_CHECK=recorder sets it for all graphs that allow it. Excludes device_launch, and
-    /// graphs with memory nodes.
+    /// Marks the begin and the end of each node in host memory. Errors after a fault, and DeadlineError, then name the
+    /// unfinished nodes: see recorder.hpp. Costs GPU time: one or two tiny kernels a node. The environment variable
+    /// CUDAG_CHECK=recorder sets it for all graphs that allow it. Excludes device_launch, and graphs with memory nodes.
     bool recorder = false;
 };
 

@@ -162,8 +162,11 @@ namespace detail {
 ///     auto [loaded, plan] = cudag::load(text, names);
 ///     exec = loaded.instantiate({.plan = plan});
 ///
-/// Throws GraphError, with the line, for a text that is none or of another version, a name that is missing in `names`,
-/// and a node that a text cannot describe; and whenever a GraphBuilder does.
+/// Throws GraphError, with the line of the text, for:
+///   - a text of no graph, or of another version
+///   - a name without its entry in `names`
+///   - a node without a description in texts
+/// and as GraphBuilder does for its calls.
 [[nodiscard]] inline LoadedGraph load(std::string_view text, const GraphNames& names,
                                       SourceLocation location = SourceLocation::current()) {
     detail::know_condition_kernels();

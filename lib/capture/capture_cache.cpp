@@ -256,8 +256,8 @@ class CaptureStore {
     }
 
     void note_miss(const CachedKey& key) noexcept {
-        misses_ = std::exchange(replays_before_miss_, stats_.replays) == stats_.replays ? misses_ + 1 : 1;
-        observe([&] { return ObservedMiss{"CaptureCache", key.report.key, misses_}; });
+        const std::uint64_t misses = misses_.note(stats_.replays);
+        observe([&] { return ObservedMiss{"CaptureCache", key.report.key, misses}; });
     }
 
     void count_eager_run(CachedKey& key) noexcept {
@@ -316,8 +316,7 @@ class CaptureStore {
     CaptureCacheStats stats_;
     std::uint64_t numbers_ = 0; ///< how many keys were ever made
     std::size_t graphs_ = 0;
-    std::uint64_t misses_ = 0;              ///< consecutive ones
-    std::uint64_t replays_before_miss_ = 0; ///< replays before the last miss
+    ConsecutiveMisses misses_;
     LruIndex<std::size_t, Place> of_hash_;
     Keys keys_;
 };

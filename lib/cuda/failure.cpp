@@ -54,9 +54,7 @@ std::string about_another_runtime(cudaError_t status) {
 /// The nodes that a fault has left unfinished; empty if no exec is recorded.
 std::string about_unfinished(std::vector<std::string>& labels) {
     const auto nodes = list_unfinished();
-    if (!nodes) return {};
-    if (nodes->empty()) return "; no node of a recorded Exec has begun and not ended";
-    return describe_unfinished(*nodes, labels);
+    return nodes ? describe_unfinished(*nodes, labels) : std::string();
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <cudag/observer.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -32,6 +34,20 @@ void observe(const Make& make) noexcept {
 
 /// The observers requested by the environment: lib/observe defines it. Reports wrong values on stderr.
 [[nodiscard]] std::vector<Observer> observers_of_environment();
+
+/// The number of misses of a cache in a row.
+class ConsecutiveMisses {
+  public:
+    /// Notes a miss of a cache that has had `hits` so far. Returns the number of misses since the last hit.
+    std::uint64_t note(std::uint64_t hits) noexcept {
+        misses_ = std::exchange(hits_before_, hits) == hits ? misses_ + 1 : 1;
+        return misses_;
+    }
+
+  private:
+    std::uint64_t misses_ = 0;
+    std::uint64_t hits_before_ = 0; ///< the last miss
+};
 
 /// The time of a call.
 class CallTime {

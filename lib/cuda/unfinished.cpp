@@ -39,6 +39,7 @@ bool is_fault(cudaError_t status) noexcept {
 }
 
 std::string describe_unfinished(std::span<const UnfinishedNode> nodes, std::vector<std::string>& labels) {
+    if (nodes.empty()) return "; no node of a recorded Exec has begun and not ended";
     constexpr std::size_t most = 10;
     std::string text = "; nodes begun and not ended: ";
     for (std::size_t i = 0; i < std::min(nodes.size(), most); ++i) {

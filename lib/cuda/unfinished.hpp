@@ -20,11 +20,11 @@ void set_unfinished_list(ListUnfinished list) noexcept;
 /// Calls that function; nothing if there is none.
 [[nodiscard]] std::optional<std::vector<UnfinishedNode>> list_unfinished();
 
-/// Whether `status` reports that work on the device has failed, and not the call that returned it.
+/// Whether `status` reports a failure of earlier work on the device, rather than of the call itself.
 [[nodiscard]] bool is_fault(cudaError_t status) noexcept;
 
-/// Describes the first ten of `nodes`, at least one, and adds their labels to `labels`: "; nodes begun and not ended:
-/// kernel ...".
+/// Describes the first ten of `nodes` and adds their labels to `labels`: "; nodes begun and not ended: kernel ...".
+/// Says so if there are none.
 [[nodiscard]] std::string describe_unfinished(std::span<const UnfinishedNode> nodes, std::vector<std::string>& labels);
 
 } // namespace cudag::detail

@@ -218,9 +218,8 @@ class ExecStore {
 
     /// Instantiates and launches `graph`; its entry is then the last.
     void launch_new(const Graph& graph, cudaStream_t stream) {
-        const std::uint64_t found = stats_.hits + stats_.updates;
-        misses_ = std::exchange(found_before_miss_, found) == found ? misses_ + 1 : 1;
-        observe([&] { return ObservedMiss{"ExecCache", describe_graph(Access::state(graph)), misses_}; });
+        const std::uint64_t misses = misses_.note(stats_.hits + stats_.updates);
+        observe([&] { return ObservedMiss{"ExecCache", describe_graph(Access::state(graph)), misses}; });
         const SampledTime::Scope timed(instantiate_time_);
         try {
             try_new(graph, stream);
@@ -319,8 +318,7 @@ class ExecStore {
     Streams of_stream_;
     LruInFlight<Entry> entries_; ///< last: its entries are in the indices
     std::uint64_t launches_ = 0;
-    std::uint64_t misses_ = 0;            ///< consecutive ones
-    std::uint64_t found_before_miss_ = 0; ///< hits and updates before the last miss
+    ConsecutiveMisses misses_;
 };
 
 } // namespace detail

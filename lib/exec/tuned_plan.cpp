@@ -8,6 +8,7 @@
 #include "graph/graph_tree.hpp"
 #include "lists/assertion.hpp"
 #include "lists/hash.hpp"
+#include "plan/plan_parts.hpp"
 #include "tuned_structure.hpp"
 
 #include <cudag/graph.hpp>
@@ -115,14 +116,12 @@ bool take_text(std::string_view& text, std::string_view prefix) {
 bool read_parts(std::string_view text, Plan& plan) {
     plan.reduce = plan.joins = plan.ends = plan.early = false;
     if (text == "none") return true;
-    const std::pair<bool*, std::string_view> parts[] = {
-        {&plan.reduce, "reduce"}, {&plan.joins, "joins"}, {&plan.ends, "ends"}, {&plan.early, "early"}};
     bool is_first = true;
-    for (const auto& [is_on, name] : parts) {
+    for (const auto& [part, name] : plan_parts) {
         std::string_view rest = text;
         if (!is_first && !take_text(rest, ", ")) continue;
         if (!take_text(rest, name)) continue;
-        *is_on = true;
+        plan.*part = true;
         is_first = false;
         text = rest;
     }
@@ -209,14 +208,9 @@ Plan TunedPlan::plan_for(const Graph& graph) const {
 
 std::string TunedPlan::to_string() const {
     const auto& [reduce, joins, ends, early, lanes, durations, launches] =
-        plan_; // a new member needs a line in the text
-    std::string parts;
-    const std::pair<bool, std::string_view> all[] = {
-        {reduce, "reduce"}, {joins, "joins"}, {ends, "ends"}, {early, "early"}};
-    for (const auto& [is_on, name] : all)
-        if (is_on) parts.append(parts.empty() ? "" : ", ").append(name);
+        plan_; // a new member needs a line in the text, or a place in plan_parts
     std::string text = fmt::format("{}\ngoal: {}\nparts: {}\nlanes: {}\n", detail::first_line_of_tuned,
-                                   cudag::to_string(goal_), parts.empty() ? "none" : parts, lanes);
+                                   cudag::to_string(goal_), detail::parts_text(plan_), lanes);
     if (!durations.empty()) text += fmt::format("durations: {}\n", fmt::join(durations, ", "));
     if (launches != Plan().launches) text += fmt::format("launches: {}\n", launches);
     return text + fmt::format("graph: {} nodes, {} edges, structure {:016x}\n", structure_.nodes, structure_.edges,

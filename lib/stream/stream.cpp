@@ -37,10 +37,8 @@ detail::Subject stream_subject(const char* call, const SourceLocation& where) {
     ErrorDetails details{"cudaStreamQuery", {}, {}, where};
     std::string text = fmt::format("cudag: Stream::synchronize at {}: the work has not finished within {} s", where,
                                    std::max(seconds, 0.0));
-    if (!nodes->empty())
+    if (listed)
         text += detail::describe_unfinished(*nodes, details.labels);
-    else if (listed)
-        text += "; no node of a recorded Exec has begun and not ended";
     else
         text += "; to learn which nodes it waits for, instantiate with .recorder = true, or set CUDAG_CHECK=recorder";
     throw DeadlineError(detail::Passkey(), text, std::move(details), nodes);

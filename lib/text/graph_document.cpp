@@ -2,6 +2,7 @@
 #include "graph_document.hpp"
 
 #include "cuda/failure.hpp"
+#include "plan/plan_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -60,13 +61,8 @@ void write_nodes(const std::vector<TextNode>& nodes, std::size_t indent, std::st
 
 std::string plan_text(const Plan& plan) {
     const auto& [reduce, joins, ends, early, lanes, durations, launches] =
-        plan; // a new member needs a line in the text
-    std::string parts;
-    const std::pair<bool, std::string_view> all[] = {
-        {reduce, "reduce"}, {joins, "joins"}, {ends, "ends"}, {early, "early"}};
-    for (const auto& [is_on, name] : all)
-        if (is_on) parts.append(parts.empty() ? "" : ", ").append(name);
-    std::string text = fmt::format("plan: {}\n", parts.empty() ? "none" : parts);
+        plan; // a new member needs a line in the text, or a place in plan_parts
+    std::string text = fmt::format("plan: {}\n", parts_text(plan));
     if (lanes != 0) text += fmt::format("plan lanes: {}\n", lanes);
     if (!durations.empty()) text += fmt::format("plan durations: {}\n", fmt::join(durations, ", "));
     if (launches != Plan().launches) text += fmt::format("plan launches: {}\n", launches);
@@ -135,14 +131,12 @@ class DocumentReader {
         LineReader line(line_, number_);
         line.require("plan: ", "");
         constexpr std::string_view parts = "\"plan: \" and some of \"reduce, joins, ends, early\", or \"none\"";
-        const std::pair<bool*, std::string_view> all[] = {
-            {&plan.reduce, "reduce"}, {&plan.joins, "joins"}, {&plan.ends, "ends"}, {&plan.early, "early"}};
         if (!line.take("none")) {
             do {
                 const auto* const part =
-                    std::ranges::find_if(all, [&](const auto& each) { return line.take(each.second); });
-                if (part == std::end(all) || *part->first) refuse(parts);
-                *part->first = true;
+                    std::ranges::find_if(plan_parts, [&](const auto& each) { return line.take(each.second); });
+                if (part == plan_parts.end() || plan.*(part->first)) refuse(parts);
+                plan.*(part->first) = true;
             } while (line.take(", "));
         }
         line.require_end(parts);
