@@ -89,7 +89,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
-    score, mutants = Score(), all_mutants()
+    places = tuple(options.places or [""])
+    score, mutants = Score(), [mutant for mutant in all_mutants() if mutant.file.startswith(places)]
     for entry in outdated(score.explained):
         print(f"{EXCUSES.name} explains what is no longer there: {entry}", flush=True)
     planted = PlantedBuild(options.folder, mutants, options.jobs)
@@ -100,8 +101,7 @@ def main():
     if options.again:
         chosen = list(survivors_of(options.again.read_text()))
     else:
-        places = tuple(options.places or [""])
-        chosen = list(draw([mutant for mutant in usable if mutant.file.startswith(places)], options.seed))[:options.count or None]
+        chosen = list(draw(usable, options.seed))[:options.count or None]
 
     runner, records = Runner(planted.build), Records(options.folder / "records", planted.key)
     if options.afresh:

@@ -28,7 +28,7 @@ class PlantedBuild:
         self.folder, self.mutants, self.jobs = folder.resolve(), mutants, jobs
         self.source, self.build = self.folder / "tree", self.folder / "build"
         self.planted, self.left_out = {}, set()
-        by_file = {}
+        by_file = {FIRST: []}
         for number, mutant in enumerate(mutants, 1):
             by_file.setdefault(mutant.file, []).append((number, mutant))
         for file, of_file in by_file.items():
@@ -99,7 +99,7 @@ class PlantedBuild:
     def wrong_in(self, output):
         """The defects that errors are laid to; those in templates of others name the line only as where these are used."""
         direct = self.at(output, r"(?:fatal )?error: ")
-        return direct or self.at(output, r"(?:note: in instantiation| *required from)")
+        return direct or self.at(output, r"(?:note: in instantiation| *required from| *in .constexpr. expansion)")
 
     def at(self, output, message):
         wrong, texts = set(), {}
