@@ -62,9 +62,9 @@ struct ObservedFallback {
     SourceLocation location; ///< of the call
 };
 
-/// A destructor failed to release something.
+/// A destructor failed to release something. stderr shows the same text, once for equal codes in a row.
 struct ObservedFailure {
-    std::string text; ///< as on stderr
+    std::string text; ///< "cudag: in a destructor: cudaEventDestroy: invalid argument (cudaErrorInvalidValue)"
 };
 
 /// An event of cudag: one of the structs above.

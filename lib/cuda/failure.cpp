@@ -152,10 +152,11 @@ void report_unreleased(cudaError_t status, const char* operation) noexcept {
     static std::atomic<cudaError_t> last = cudaSuccess;
     ignore(status); // first: the rest may run out of memory
     if (is_about_all_calls(status)) return;
-    if (last.exchange(status, std::memory_order_relaxed) == status) return;
+    const bool is_printed = last.exchange(status, std::memory_order_relaxed) == status;
+    if (is_printed && !is_observed()) return;
     try {
         const CallFailure failure = describe_failure(status, operation, {"in a destructor"}, Api::driver);
-        std::fprintf(stderr, "%s\n", failure.text.c_str());
+        if (!is_printed) std::fprintf(stderr, "%s\n", failure.text.c_str());
         observe([&] { return ObservedFailure{failure.text}; });
     } catch (...) {
         std::fprintf(stderr, "cudag: in a destructor: %s failed\n", operation);
