@@ -64,6 +64,24 @@ TEST_CASE("records of nodes outside of others find them by their numbers in the 
     CHECK(runs[2].launch == 1);
 }
 
+TEST_CASE("records in any order become runs in the order of time", "[profile]") {
+    const Nested graph;
+    const auto runs =
+        match_activities(graph.profiled, graph.outermost,
+                         {kernel(0, "first", 9000, 2), kernel(3, "last", 3500), kernel(0, "first", 1000)});
+    REQUIRE(nodes_of(runs) == std::vector<std::size_t>{0, 6, 0});
+    CHECK(runs[0].begin == 0);
+    CHECK(runs[1].launch == 0);
+    CHECK(runs[2].launch == 1);
+}
+
+TEST_CASE("a record repeated by a later launch is one run, and another record at its time is another", "[profile]") {
+    const Nested graph;
+    const auto runs = match_activities(graph.profiled, graph.outermost,
+                                       {kernel(0, "first", 1000), kernel(0, "first", 1000), kernel(3, "last", 1000)});
+    CHECK(nodes_of(runs) == std::vector<std::size_t>{0, 6});
+}
+
 TEST_CASE("nodes inside others are numbered after the others, each graph before those inside it", "[profile]") {
     const Nested graph;
     for (const std::uint32_t first : {4U, 5U, 9U}) { // nodes removed from the graph had numbers, too

@@ -287,6 +287,30 @@ TEST_CASE("a profile as DOT has colours by duration, and thick lines on the crit
 )");
 }
 
+TEST_CASE("a profile as DOT has edges to earlier nodes", "[profile]") {
+    const std::string dot = Nodes().add("late", {1}).add("early", {}).profile({{0, 1, 0, 1}, {0, 0, 1, 2}}).dot();
+    CHECK(dot.find("n1 -> n0 [penwidth=2.5];") != std::string::npos);
+}
+
+TEST_CASE("a trace names the process, each lane, and the rows of nodes around others", "[profile]") {
+    const std::string trace = Nodes()
+                                  .add("a", {})
+                                  .add("child", {}, NodeKind::child)
+                                  .add("x", {}, NodeKind::kernel, 1)
+                                  .profile({{0, 0, 0, 5}, {0, 2, 1, 4}})
+                                  .chrome_trace();
+    const auto has_name = [&](const std::string& what, int row, const std::string& name) {
+        return trace.find("\"tid\": " + std::to_string(row) + ", \"name\": \"" + what + "\", \"args\": {\"name\": \"" +
+                          name + "\"}") != std::string::npos;
+    };
+    CHECK(has_name("process_name", 0, "cudag"));
+    CHECK(has_name("thread_name", 0, "lane 0"));
+    CHECK(has_name("thread_name", 1, "lane 1"));
+    CHECK(has_name("thread_name", 2, "nodes around others"));
+    CHECK(trace.find("\"ph\": \"X\", \"tid\": 2, \"ts\": 1.000, \"dur\": 3.000, \"name\": \"child\"") !=
+          std::string::npos);
+}
+
 TEST_CASE("a comparison lists nodes that got slower, faster, or ran in one profile", "[profile]") {
     const auto four = [](double a, double b, double c) {
         return Nodes().add("a", {}).add("b", {}).add("c", {}).profile({{0, 0, 0, a}, {0, 1, 0, b}, {0, 2, 0, c}});
@@ -299,6 +323,13 @@ TEST_CASE("a comparison lists nodes that got slower, faster, or ran in one profi
     CHECK(changes.faster()[0].change() == -20);
     CHECK(changes.same().size() == 1); // by less than 2 %
     CHECK(changes.gpu_time().change() == 20.1 - 30);
+    CHECK(changes.to_string() == R"(GPU time 30.0 -> 20.1 us (-9.9)
+slower:
+       10.0 ->      15.0       +5.0  the node a
+faster:
+       30.0 ->      10.0      -20.0  the node c
+1 node as before
+)");
 
     const ProfileDiff others =
         diff(Nodes().add("a", {}).add("old", {}).profile({{0, 0, 0, 1}, {0, 1, 0, 2}}),

@@ -38,6 +38,27 @@ TEST_CASE("a folded picture has equal layers once, with their number", "[graph][
     CHECK_THAT(dot, ContainsSubstring("label=\"x 12\"") && ContainsSubstring("clear #"));
 }
 
+TEST_CASE("a folded picture connects the parts that remain, and leaves single labels as they are", "[graph][dot]") {
+    GraphBuilder b;
+    const auto a = b.host([] {}).label("a 1");
+    const auto c = b.kernel({}, nothing).label("c 2").after(a);
+    const auto d = b.memset(std::make_shared<cudag::DeviceBuffer<int>>(1), 0).label("d 3").after(a);
+    b.host([] {}).label("e 4").after(c, d);
+    b.host([] {}).label("f 5").after(d);
+    const std::string dot = std::move(b).build().dot({.fold = true});
+    for (const char* text :
+         {"\"a 1", "\"c 2", "\"d 3", "\"e 4", "\"f 5", "n0 -> n1;", "n0 -> n2;", "n1 -> n3;", "n2 -> n3;", "n2 -> n4;"})
+        CHECK(count(dot, text) == 1);
+    CHECK(count(dot, "->") == 5);
+}
+
+TEST_CASE("a folded layer has its own edges once, and none to the next layer", "[graph][dot]") {
+    const std::string dot = layered(4).dot({.fold = true});
+    CHECK(count(dot, "n0 -> n1;") == 1);
+    CHECK(count(dot, "n0 -> n2;") == 1);
+    CHECK(count(dot, "->") == 2);
+}
+
 TEST_CASE("a picture without folding has every node", "[graph][dot]") {
     const std::string dot = layered(12).dot();
     CHECK(count(dot, "shape=") == 36);
@@ -78,6 +99,33 @@ TEST_CASE("a picture coloured by duration is darkest at the longest node, and sh
     CHECK(count(dot, "fillcolor=") == 2);
     CHECK_THAT(dot, ContainsSubstring("1.5 us\", style=filled, fillcolor=\"#fff5eb\"") &&
                         ContainsSubstring("10 us\", style=filled, fillcolor=\"#e6550d\""));
+}
+
+TEST_CASE("a picture coloured by duration leaves nodes without one uncoloured", "[graph][dot]") {
+    CHECK(count(layered(1).dot({.color = DotColor::duration, .durations = {1.5, 10}}), "fillcolor=") == 2);
+}
+
+TEST_CASE("data flows from the last writer of each byte, also where it wrote a part", "[graph][dot]") {
+    const auto cells = std::make_shared<cudag::DeviceBuffer<int>>(8);
+    const auto host = std::make_shared<std::vector<int>>(8);
+    GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
+    b.memset(cells, 1);                                          // n0
+    b.memset(cells->span().subspan(2, 2), 2);                    // n1
+    b.memcpy(host, cells);                                       // n2: 16 + 8 bytes before, and 8
+    b.memcpy(cells->span().first(4), std::span(*host).first(4)); // n3: needs nothing of what it overwrites
+    b.kernel({}, add, cells->span().subspan(4, 1),               // n4: reads and writes cell 4, reads cell 3
+             cells->span().subspan(3, 1), 1);
+    const std::string dot = std::move(b).build().dot({.data = true});
+    const auto flow = [&](const std::string& edge, int bytes) {
+        return count(dot, edge + " [constraint=false, color=blue, fontcolor=blue, label=\"" + std::to_string(bytes) +
+                              " bytes\"]") == 1;
+    };
+    CHECK(flow("n0 -> n2", 24));
+    CHECK(flow("n1 -> n2", 8));
+    CHECK(flow("n2 -> n3", 16));
+    CHECK(flow("n3 -> n4", 4));
+    CHECK(flow("n0 -> n4", 4));
+    CHECK(count(dot, "color=blue, fontcolor") == 5);
 }
 
 TEST_CASE("a picture with data has an edge from the last writer to each user, with the bytes", "[graph][dot]") {
@@ -121,6 +169,41 @@ TEST_CASE("a listing has each node with number, label, operation, place and pred
     CHECK_THAT(text, StartsWith("graph of 5 nodes"));
     CHECK_THAT(text, ContainsSubstring("2: \"fill\" store <<<(3, 2, 1), (64, 1, 1)>>>") &&
                          ContainsSubstring("dot_sample.hpp:") && ContainsSubstring(", after 0, 1\n"));
+}
+
+TEST_CASE("inner graphs of other edges do not fold", "[graph][dot]") {
+    GraphBuilder b;
+    cudag::Node last = b.host([] {});
+    for (const bool is_chain : {false, true}) {
+        GraphBuilder inner;
+        const auto first = inner.host([] {});
+        const auto second = inner.host([] {});
+        if (is_chain) second.after(first);
+        last = add_child(b, std::move(inner).build()).after(last);
+    }
+    CHECK(count(std::move(b).build().dot({.fold = true}), "child") == 2);
+}
+
+TEST_CASE("a listing has predecessors as ranges, apart by the kind of the edge", "[graph][dot]") {
+    GraphBuilder b;
+    std::vector<decltype(b.kernel({}, nothing))> kernels;
+    for (int i = 0; i < 7; ++i)
+        kernels.push_back(b.kernel({}, nothing));
+    const auto last = b.kernel({}, nothing);
+    for (const std::size_t i : {0U, 1U, 2U, 4U, 5U})
+        last.after(kernels[i]);
+    last.after(cudag::programmatic(kernels[6]));
+    const cudag::Graph graph = std::move(b).build();
+    CHECK_THAT(graph.listing(), ContainsSubstring(", after 0 to 2, 4, 5, 6 (programmatic)\n"));
+    CHECK_THAT(graph.listing(), ContainsSubstring("graph_pictures.cpp:"));
+}
+
+TEST_CASE("a listing of a graph that CUDA made has no places", "[graph][dot]") {
+    cudaGraph_t native = nullptr;
+    cudag::check(cudaGraphCreate(&native, 0));
+    cudaGraphNode_t node = nullptr;
+    cudag::check(cudaGraphAddEmptyNode(&node, native, nullptr, 0));
+    CHECK_THAT(cudag::Graph::adopt(native).listing(), ContainsSubstring("  0: empty\n"));
 }
 
 TEST_CASE("a listing has the nodes of inner graphs below their node", "[graph][dot]") {

@@ -60,6 +60,10 @@ Graph fills(DeviceBuffer<int>& x, int count) {
 
 } // namespace
 
+TEST_CASE("an event is one line of text, whatever its parts have", "[graph][observer]") {
+    CHECK(to_string(Observation{cudag::ObservedFailure{"first line\nsecond\tline"}}) == "first line; second line");
+}
+
 TEST_CASE("an instantiation is observed with the graph's name, counts and plan", "[graph][observer]") {
     DeviceBuffer<int> x(4);
     const Graph graph = fills(x, 3).name("decode");

@@ -283,10 +283,20 @@ TEST_CASE("the durations of a profile are durations for a plan", "[profile]") {
     CHECK(tuned.report.rows().size() == 2);
 }
 
+TEST_CASE("the critical path of a profile goes along a lane of the plan", "[profile]") {
+    Diamond diamond;
+    GraphBuilder b;
+    b.kernel(blocks(), saxpy, length, 3.0f, diamond.x, diamond.y).label("one");
+    b.kernel({}, nothing).label("other");
+    Exec exec = std::move(b).build().instantiate({.plan = cudag::Plan{.lanes = 1}});
+    const Profile times = profile(exec, Stream(), {.launches = 1});
+    CHECK(times.critical_path().size() == 2);
+}
+
 TEST_CASE("the trace of a profile is valid JSON with slices, lanes and edges", "[profile]") {
     Diamond diamond;
     GraphBuilder b;
-    auto fill = b.memset(diamond.x, 1.0f).label("quoted \"fill\" \\ \n \x01 \xff \xc3\xa9");
+    auto fill = b.memset(diamond.x, 1.0f).label("quoted \"fill\" \\ \n \x01 \xff \xc3\xa9 \xf0\x90\x80\x80");
     auto join = b.join(fill);
     b.kernel(blocks(), saxpy, length, 3.0f, diamond.x, diamond.y).label("axpy").after(join);
     Exec exec = std::move(b).build().instantiate();
@@ -299,7 +309,7 @@ TEST_CASE("the trace of a profile is valid JSON with slices, lanes and edges", "
     CHECK(count(trace, "\"ph\": \"s\"") == count(trace, "\"ph\": \"f\""));
     CHECK(count(trace, "\"ph\": \"s\"") >= 1);
     CHECK(trace.find(R"(quoted \"fill\" \\ \u000a \u0001 \ufffd )"
-                     "\xc3\xa9\"") != std::string::npos);
+                     "\xc3\xa9 \xf0\x90\x80\x80\"") != std::string::npos);
     CHECK(!JsonReader::is_valid(trace + "}"));
 }
 

@@ -3,8 +3,11 @@
 
 #include <cudag/format.hpp>
 
+#include <limits>
+
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
+#include "functions.hpp"
 #include "kernels.hpp"
 #include "test.hpp"
 
@@ -99,6 +102,46 @@ TEST_CASE("a numbered name is none of those given", "[text]") {
     CHECK_THAT(text, ContainsSubstring("destination: memory2\n") && ContainsSubstring("argument 3: memory1\n"));
 }
 
+TEST_CASE("numbered names of host functions and events are none of those given", "[text]") {
+    cudag::Event given;
+    cudag::Event other;
+    GraphBuilder b;
+    const auto first = b.record(given);
+    const auto second = b.record(other);
+    b.host([] {}).after(first, second);
+    const Graph graph = std::move(b).build();
+    GraphNames names;
+    names.event("event1", given).host("host1", [] {});
+    CHECK_THAT(to_text(graph, names), ContainsSubstring("0: record_event\n  event: event1\n") &&
+                                          ContainsSubstring("1: record_event\n  event: event2\n") &&
+                                          ContainsSubstring("  function: host2\n"));
+}
+
+TEST_CASE("two kernels of one name are told apart by a number", "[text]") {
+    GraphBuilder b;
+    b.kernel({}, nothing);
+    const Graph graph = std::move(b).build();
+    GraphNames names;
+    names.kernel("nothing", store);
+    CHECK_THAT(to_text(graph, names), ContainsSubstring("kernel: nothing#2\n"));
+}
+
+TEST_CASE("a kernel has its name in texts whether it is named or used by a Function or by the program", "[text]") {
+    const cudag::Function function = device_function_of(nothing);
+    GraphBuilder b;
+    b.kernel({}, nothing);
+    GraphBuilder by_function;
+    by_function.kernel({}, function);
+    const Graph graphs[] = {std::move(b).build(), std::move(by_function).build()};
+    GraphNames of_program;
+    of_program.kernel("idle", nothing);
+    GraphNames of_function;
+    of_function.kernel("idle", function);
+    for (const Graph& graph : graphs)
+        for (const GraphNames* names : {&of_program, &of_function})
+            CHECK_THAT(to_text(graph, *names), ContainsSubstring("kernel: idle\n"));
+}
+
 TEST_CASE("the text of an updated graph has the updated parameters", "[text]") {
     const Vectors v;
     Graph graph = v.graph();
@@ -119,6 +162,34 @@ TEST_CASE("each number in a text is exact", "[text]") {
     CHECK_THAT(text, ContainsSubstring("argument 7: -9000000000\n") &&
                          ContainsSubstring("argument 8: 18446744073709551615\n") &&
                          ContainsSubstring("argument 9: 0.1f\n") && ContainsSubstring("argument 10: 1e+300\n"));
+}
+
+TEST_CASE("numbers that are not finite are in a text as their bytes, and null pointers as null", "[text]") {
+    const float infinite = std::numeric_limits<float>::infinity();
+    DeviceBuffer<Numbers> out(1);
+    GraphBuilder b;
+    const auto add_numbers = [&](float f, double d) {
+        b.kernel({}, write_numbers, static_cast<Numbers*>(nullptr), static_cast<signed char>(0),
+                 static_cast<unsigned char>(0), static_cast<short>(0), static_cast<unsigned short>(0), 0, 0U, 0LL, 0ULL,
+                 f, d);
+    };
+    add_numbers(infinite, 1.0);
+    add_numbers(2.0f, -std::numeric_limits<double>::infinity());
+    const std::string text = to_text(std::move(b).build());
+    CHECK_THAT(text, ContainsSubstring("argument 0: null\n") &&
+                         ContainsSubstring("argument 9: bytes 0000807f\n  argument 10: 1.0\n") &&
+                         ContainsSubstring("argument 9: 2.0f\n  argument 10: bytes 000000000000f0ff\n"));
+}
+
+TEST_CASE("addresses inside an object have names, and are bytes if no name is given", "[text]") {
+    DeviceBuffer<int> cells(2);
+    GraphBuilder b;
+    b.kernel({}, add_to, ToAndFrom{cells.data() + 1, cells.data()}, 3);
+    const Graph graph = std::move(b).build();
+    GraphNames names;
+    names.memory("cells", cells);
+    CHECK_THAT(to_text(graph, names), ContainsSubstring("argument 0: cells + 4, cells\n  argument 1: 3\n"));
+    CHECK_THAT(to_text(graph), ContainsSubstring("argument 0: bytes "));
 }
 
 TEST_CASE("a text has the attributes of a launch, the configuration of a copy of regions, and its nodes inside",
@@ -208,6 +279,10 @@ TEST_CASE("an inner graph and a moved-from one have no text", "[text]") {
     Graph graph = std::move(b).build();
     CHECK_THAT(refused<GraphError>([&] { static_cast<void>(to_text(child.graph())); }).what(),
                ContainsSubstring("to_text"));
+    CHECK_THAT(refused<GraphError>([&] { static_cast<void>(diff(child.graph(), to_text(graph))); }).what(),
+               ContainsSubstring("diff with a text"));
+    CHECK_THAT(refused<GraphError>([&] { static_cast<void>(names_of(child.graph())); }).what(),
+               ContainsSubstring("names_of"));
     const Graph moved = std::move(graph);
     CHECK_THROWS_AS(to_text(graph), GraphError); // NOLINT: moved from
 }
@@ -225,6 +300,10 @@ TEST_CASE("names that a text cannot have are refused, and add nothing", "[text]"
                ContainsSubstring("a null handle"));
     CHECK_THAT(refused<GraphError>([&] { names.kernel("two\nlines", nothing); }).what(),
                ContainsSubstring("no single line"));
+    const cudag::Event event;
+    names.event("e", event);
+    CHECK_THAT(refused<GraphError>([&] { names.event("e", event); }).what(),
+               ContainsSubstring("name of an event: \"e\" is taken"));
     names.kernel(nothing);
     CHECK_THAT(refused<GraphError>([&] { names.kernel(nothing); }).what(),
                ContainsSubstring("name of a kernel: \"nothing\" is taken"));

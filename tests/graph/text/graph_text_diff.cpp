@@ -93,6 +93,60 @@ TEST_CASE("differences from a text are those from its graph, in the same words",
     }
 }
 
+TEST_CASE("a text of other nodes, attributes and inner graphs differs in them", "[text]") {
+    cudag::DeviceBuffer<int> cells(4);
+    const auto texts_of = [](const Graph& graph, const Graph& other) {
+        std::vector<std::string> texts;
+        for (const Difference& each : diff(graph, to_text(other)))
+            if (each.field.find("access") == std::string::npos) texts.push_back(to_string(each));
+        return texts;
+    };
+    const auto one_node = [&](const auto& add_node) {
+        GraphBuilder b;
+        add_node(b);
+        return std::move(b).build();
+    };
+    const Graph fill = one_node([&](GraphBuilder& b) { b.memset(cells, 1).label("only"); });
+    const Graph kernel = one_node([](GraphBuilder& b) { b.kernel({}, nothing).label("only"); });
+    const Graph none = one_node([](GraphBuilder&) {});
+    const Graph cooperative = one_node([](GraphBuilder& b) { b.kernel({.cooperative = true}, nothing).label("only"); });
+
+    auto found = texts_of(fill, kernel);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0],
+               ContainsSubstring("memset \"only\"") && ContainsSubstring("memset") && ContainsSubstring("kernel"));
+    found = texts_of(kernel, none);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], ContainsSubstring("kernel \"only\"") && ContainsSubstring("missing"));
+    found = texts_of(none, kernel);
+    REQUIRE(found.size() == 1);
+    CHECK_THAT(found[0], ContainsSubstring("kernel \"only\"") && ContainsSubstring("there"));
+    for (const bool is_given : {false, true}) {
+        const auto differences = diff(is_given ? cooperative : kernel, to_text(is_given ? kernel : cooperative));
+        REQUIRE(differences.size() == 1);
+        CHECK(differences[0].field == "cooperative");
+        CHECK(differences[0].kind == DifferenceKind::attribute);
+        CHECK(differences[0].needs_instantiate);
+        CHECK(differences[0].old_value == (is_given ? "yes" : "no"));
+        CHECK(differences[0].new_value == (is_given ? "no" : "yes"));
+    }
+}
+
+TEST_CASE("a copy in another direction differs from the text, and needs another instance", "[text]") {
+    std::vector<int> host(4);
+    cudag::DeviceBuffer<int> cells(4);
+    GraphBuilder up;
+    up.memcpy(cells, host);
+    GraphBuilder down;
+    down.memcpy(host, cells);
+    const Graph before = std::move(up).build();
+    const Graph after = std::move(down).build();
+    std::size_t fixed = 0;
+    for (const Difference& each : diff(before, to_text(after)))
+        if (each.field == "direction" && each.needs_instantiate) ++fixed;
+    CHECK(fixed == 1);
+}
+
 TEST_CASE("a difference from a text has names for addresses", "[text]") {
     cudag::DeviceBuffer<int> cells(4);
     cudag::GraphNames names;

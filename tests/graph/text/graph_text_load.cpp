@@ -151,6 +151,42 @@ TEST_CASE("a loaded graph has the plan of its text", "[text]") {
     CHECK(cudag::load(to_text(graph, names_for(cells)), names_for(cells)).plan == cudag::Plan());
 }
 
+TEST_CASE("a label of any characters is loaded", "[text]") {
+    const std::string label = "say \"x\\y\"\n\x01\x7f";
+    GraphBuilder b;
+    b.kernel({}, nothing).label(label);
+    const LoadedGraph loaded = round_trip(std::move(b).build());
+    CHECK(loaded.graph.nodes().front().label() == label);
+}
+
+TEST_CASE("the attributes of launches are loaded", "[text]") {
+    const auto cells = device({0, 0, 0, 0});
+    GraphBuilder b;
+    cudag::LaunchConfig config{.grid = 4, .cluster = 2, .priority = -1};
+    config.access_policy = cudag::AccessPolicy{.memory = as_bytes(cells.span().subspan(1, 2)),
+                                               .hit_ratio = 0.5f,
+                                               .hit = cudag::AccessProperty::persisting,
+                                               .miss = cudag::AccessProperty::streaming};
+    config.memory_sync_domain = cudag::MemorySyncDomain::remote;
+    config.memory_sync_domain_map = cudag::MemorySyncDomainMap{.default_domain = 1, .remote = 2};
+    config.cluster_scheduling_policy = cudag::ClusterSchedulingPolicy::load_balancing;
+    b.kernel(config, nothing);
+    const Graph graph = std::move(b).build();
+    GraphNames names;
+    names.memory("cells", cells);
+    CHECK_THAT(to_text(graph, names),
+               ContainsSubstring("access_policy: 0.5 persisting else streaming of 8 bytes at cells + 4\n"));
+    const LoadedGraph loaded = round_trip(graph, names);
+    CHECK(diff(graph, loaded.graph).empty());
+}
+
+TEST_CASE("a kernel that the program does not have is loaded by its Function", "[text]") {
+    GraphBuilder b;
+    b.kernel({}, device_function_of(nothing));
+    const Graph graph = std::move(b).build();
+    CHECK(diff(graph, round_trip(graph).graph).empty());
+}
+
 TEST_CASE("loops with conditions inside are loaded without further kernels, and run the same", "[text]") {
     if (older_than(12080)) return;
     const auto cells = device({3, 0});
@@ -300,9 +336,45 @@ TEST_CASE("a text that is none is refused with the line", "[text]") {
     fails(replaced(text, "argument 1: 3", "argument 1: condition 0"), "expected no condition");
     fails(replaced(text, "write node", "wrote node"), "expected an access");
     fails(replaced(text, "nodes: 2", "condition 0: initial 1\nnodes: 2"), "has condition 0, which no node tests");
+    fails(replaced(text, " bytes\n", " bytes more\n"), "expected \"memory NAME: N bytes\"");
+    const auto fails_with = [&](const std::string& line, const std::string& expected) {
+        fails(replaced(text, "graph 1\n", "graph 1\n" + line + "\n"), expected);
+    };
+    fails_with("plan: reduce joins", "expected \"plan: \" and some of \"reduce, joins, ends, early\"");
+    fails_with("plan: reduce, reduce", "expected \"plan: \" and some of");
+    fails_with("plan: none, reduce", "expected \"plan: \" and some of");
+    fails_with("plan: none\nplan lanes: 3 4", "expected \"plan lanes: \" and a number");
+    for (const char* durations : {"-1, 1", "inf, 1", "nan, 1", "1 2", "1,"})
+        fails_with(std::string("plan: none\nplan durations: ") + durations,
+                   "expected \"plan durations: \" and a number, not negative, for each node");
+    for (const char* label : {"\"a", "\"a\\", "\"\\x0\"", "\"\\x0g\"", "\"a\" b", "a"})
+        fails(replaced(text, "\"first\"", label), "expected node 0 of 2");
+    for (const char* attribute : {"cooperative: maybe", "cluster_scheduling_policy: good"})
+        fails(replaced(text, "  shared_bytes: 0", std::string("  shared_bytes: 0\n  ") + attribute),
+              "expected a value of this attribute");
+    for (const char* policy : {"half", "0.5", "0.5 persisting", "0.5 lasting else streaming of 4 bytes at cells",
+                               "0.5 persisting else streaming of 4 bytes"})
+        fails(replaced(text, "  shared_bytes: 0", std::string("  shared_bytes: 0\n  access_policy: ") + policy),
+              "expected a policy");
+    for (const char* map : {"1, 2", "(default 1)", "(default 1, remote 2"})
+        fails(replaced(text, "  shared_bytes: 0", std::string("  shared_bytes: 0\n  memory_sync_domain_map: ") + map),
+              "expected \"(default N, remote N)\"");
     CHECK_THAT(
         refused<GraphError>([&] { static_cast<void>(diff(two_stores(cells), "cudag graph 9\n", names)); }).what(),
         ContainsSubstring("the only version"));
+}
+
+TEST_CASE("a text that ends inside a node is refused", "[text]") {
+    const auto cells = device({0, 0});
+    GraphBuilder b;
+    add_child(b, two_stores(cells));
+    const std::string text = to_text(std::move(b).build(), names_for(cells));
+    REQUIRE(text.ends_with("  end\n"));
+    CHECK_THAT(refused<GraphError>([&] {
+                   static_cast<void>(cudag::load(text.substr(0, text.size() - 6), names_for(cells)));
+               }).what(),
+               ContainsSubstring("it ends before line") &&
+                   ContainsSubstring("expected \"end\" after the 2 nodes of \"graph\""));
 }
 
 TEST_CASE("no text without one of its lines, or with one twice, does harm", "[text]") {
