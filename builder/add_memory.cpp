@@ -139,7 +139,12 @@ Allocation allocation_of(const Node& alloc) {
     const GraphState& graph = GraphIdentity::of(alloc);
     const auto* params =
         std::get<const AllocParams*>(graph.records().nodes()[GraphIdentity::index_unchecked(alloc)].params);
-    return {params->address, params->bytes};
+    return {params->address, params->bytes, params->device};
+}
+
+void* freed_by(const Node& free) {
+    const GraphState& graph = GraphIdentity::of(free);
+    return std::get<const FreeParams*>(graph.records().nodes()[GraphIdentity::index_unchecked(free)].params)->address;
 }
 
 Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, const AllocOptions& options,

@@ -152,6 +152,10 @@ void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     keep_owners(graph(), std::move(owners));
 }
 
+std::size_t GraphBuilder::node_count() const {
+    return graph().records().nodes().size();
+}
+
 GraphBuilder GraphBuilder::on(int device) {
     static_cast<void>(graph());
     int count = 0;

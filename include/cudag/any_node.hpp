@@ -124,6 +124,12 @@ class CUDAG_EXPORT Node {
     /// Describes the launch of a kernel node, with its current values in the Graph. Throws GraphError for other kinds.
     [[nodiscard]] KernelInfo kernel_info() const;
 
+    /// Returns the nodes with an edge to this one, each once, in the order of their edges; see Graph::edges. Reads a
+    /// captured graph. Takes time for all edges of the graph: walk a whole graph by `Graph::edges`.
+    [[nodiscard]] std::vector<Node> predecessors() const;
+    /// Returns the nodes with an edge from this one, otherwise as `predecessors` does.
+    [[nodiscard]] std::vector<Node> successors() const;
+
     /// Names the node in errors, reports and DOT. Copies the text; a second call replaces the first label.
     Node label(std::string_view text) const; // cudag: label(text) takes a string
 

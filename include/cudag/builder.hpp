@@ -170,6 +170,9 @@ class CUDAG_EXPORT GraphBuilder : public detail::KernelCalls<GraphBuilder>,
     /// if there is no such device.
     [[nodiscard]] GraphBuilder on(int device);
 
+    /// Returns the number of nodes so far, without those of inner graphs.
+    [[nodiscard]] std::size_t node_count() const;
+
     /// Checks the graph as `build()` does: throws the same errors, and changes nothing.
     void check() const;
 

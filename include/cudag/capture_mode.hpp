@@ -35,6 +35,14 @@ enum class CaptureStatus : unsigned {
 /// CaptureError for the legacy default stream during the capture of a blocking stream: CUDA then allows no query of it.
 [[nodiscard]] CUDAG_EXPORT CaptureStatus capture_status(StreamRef stream);
 
+/// Returns whether work in `stream` is being captured instead of run, regardless of the capture's owner; true also for
+/// a broken capture that has not ended. Errors are those of `capture_status`.
+///
+///     if (!cudag::is_capturing(stream)) stream.synchronize();
+[[nodiscard]] inline bool is_capturing(StreamRef stream) {
+    return capture_status(stream) != CaptureStatus::none;
+}
+
 /// Sets the capture mode of this thread for the guard's lifetime (cudaThreadExchangeStreamCaptureMode): it decides
 /// whether captures forbid potentially unsafe calls to this thread.
 ///

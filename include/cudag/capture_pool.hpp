@@ -90,6 +90,8 @@ class CUDAG_EXPORT CapturePool {
         static_assert((!std::is_same_v<Owner, CapturePool> && ...), "cudag: a pool that keeps a pool may never end");
         (keep(detail::owner_of(owners)), ...);
     }
+    /// Returns the number of owners kept by `record` since the last `clear`.
+    [[nodiscard]] std::size_t recorded_count() const;
     /// Drops all owners kept by `record`. Graphs retaining the pool must no longer use their memory.
     void clear();
 

@@ -3,6 +3,7 @@
 
 #include <cudag/arg.hpp>
 #include <cudag/buffer_param.hpp>
+#include <cudag/capture_pool.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -177,6 +178,12 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep({detail::owner_of(owners)...});
     }
+
+    /// Returns the number of the first CapturePool given to this graph, by CaptureOptions::pool or `retain`; PoolId{}
+    /// if there is none. Clones have the same.
+    ///
+    ///     cudag::CapturePool pool = cudag::CapturePool::find(graph.pool()); // throws Error without a pool
+    [[nodiscard]] PoolId pool() const;
 
     /// Returns an independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong
     /// to the clone: `counterpart` translates them. Throws GraphError for an inner graph, a graph with conditional

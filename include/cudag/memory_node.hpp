@@ -35,10 +35,14 @@ namespace detail {
 struct Allocation {
     void* address;
     std::size_t bytes;
+    int device = 0; ///< unused by `free`
 };
 
 /// Returns the memory of an alloc node. Throws GraphError if the handle is empty or dead.
 [[nodiscard]] CUDAG_EXPORT Allocation allocation_of(const Node& alloc);
+
+/// Returns the address that a free node frees. Throws GraphError if the handle is empty or dead.
+[[nodiscard]] CUDAG_EXPORT void* freed_by(const Node& free);
 
 } // namespace detail
 
@@ -64,13 +68,26 @@ class AllocNode : public detail::TypedNode<AllocNode<Element>> {
         const detail::Allocation allocation = detail::allocation_of(*this);
         return {static_cast<Element*>(allocation.address), allocation.bytes / sizeof(Element)};
     }
+    /// Returns the address of the memory.
+    [[nodiscard]] void* address() const { return detail::allocation_of(*this).address; }
+    /// Returns the size of the memory in bytes, as requested.
+    [[nodiscard]] std::size_t bytes() const { return detail::allocation_of(*this).bytes; }
+    /// Returns the device of the memory.
+    [[nodiscard]] int device() const { return detail::allocation_of(*this).device; }
 };
 
 /// The handle of a free node: it frees the memory of an AllocNode, of this graph or of another one.
+///
+///     auto memory = b.alloc<float>(1024);
+///     auto freed = b.free(memory).after(memory);
+///     bool same = freed.address() == memory.address(); // true
 class FreeNode : public detail::TypedNode<FreeNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::free;
     using TypedNode::TypedNode;
+
+    /// Returns the address of the memory that the node frees.
+    [[nodiscard]] void* address() const { return detail::freed_by(*this); }
 };
 
 } // namespace cudag

@@ -7,6 +7,7 @@
 #include <cudag/detail/passkey.hpp>
 #include <cudag/device_node.hpp>
 #include <cudag/edge.hpp>
+#include <cudag/external_semaphore.hpp>
 #include <cudag/typed_node.hpp>
 
 #include <driver_types.h>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 namespace cudag {
 
@@ -24,6 +26,23 @@ namespace detail {
 
 /// Copies argument `index` of a kernel node to `to`. Throws GraphError if its size is not `bytes`.
 CUDAG_EXPORT void read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes);
+
+/// The memory of a copy or a fill.
+struct NodeMemory {
+    void* destination;
+    const void* source; ///< null for a fill
+    std::size_t bytes;
+};
+/// The value of a fill.
+struct FillValue {
+    unsigned bits;
+    unsigned element_bytes;
+};
+[[nodiscard]] CUDAG_EXPORT NodeMemory memory_of(const Node& node);
+[[nodiscard]] CUDAG_EXPORT FillValue fill_value_of(const Node& node);
+[[nodiscard]] CUDAG_EXPORT cudaEvent_t event_of(const Node& node);
+[[nodiscard]] CUDAG_EXPORT std::vector<SemaphoreSignal> signals_of(const Node& node);
+[[nodiscard]] CUDAG_EXPORT std::vector<SemaphoreWait> waits_of(const Node& node);
 
 /// Returns CUDA's device-side handle. Throws GraphError if the node is not device-updatable.
 [[nodiscard]] CUDAG_EXPORT cudaGraphDeviceNode_t device_node(const Node& node);
@@ -75,10 +94,20 @@ class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
 ///     cudag::MemcpyNode download = b.memcpy(host, x);
 ///     cudag::Graph graph = std::move(b).build();
 ///     graph.update(download, host, y);
+///     const void* from = download.source(); // y.data()
+///
+/// The getters return the values in the Graph: those of the last `Graph::update`, or of the node's creation.
 class MemcpyNode : public detail::TypedNode<MemcpyNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::memcpy;
     using TypedNode::TypedNode;
+
+    /// Returns the address of the first byte written; null for a CUDA array.
+    [[nodiscard]] void* destination() const { return detail::memory_of(*this).destination; }
+    /// Returns the address of the first byte read; null for a CUDA array.
+    [[nodiscard]] const void* source() const { return detail::memory_of(*this).source; }
+    /// Returns the number of bytes copied, of all rows and slices without the padding between them.
+    [[nodiscard]] std::size_t bytes() const { return detail::memory_of(*this).bytes; }
 };
 
 /// A fill of a range of device memory with one value.
@@ -86,10 +115,22 @@ class MemcpyNode : public detail::TypedNode<MemcpyNode> {
 ///     cudag::MemsetNode clear = b.memset(x, 0.0f);
 ///     cudag::Graph graph = std::move(b).build();
 ///     graph.update(clear, y, 1.0f);
+///     unsigned bits = clear.value(); // 0x3f800000, the bits of 1.0f
+///
+/// The getters return the values in the Graph: those of the last `Graph::update`, or of the node's creation.
 class MemsetNode : public detail::TypedNode<MemsetNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::memset;
     using TypedNode::TypedNode;
+
+    /// Returns the address of the first byte written.
+    [[nodiscard]] void* destination() const { return detail::memory_of(*this).destination; }
+    /// Returns the number of bytes written, of all rows without the padding between them.
+    [[nodiscard]] std::size_t bytes() const { return detail::memory_of(*this).bytes; }
+    /// Returns the bits of the value in the lowest `element_bytes()` bytes.
+    [[nodiscard]] unsigned value() const { return detail::fill_value_of(*this).bits; }
+    /// Returns the size of the value: 1, 2 or 4 bytes. Larger elements of equal parts, such as 0.0, count as several.
+    [[nodiscard]] unsigned element_bytes() const { return detail::fill_value_of(*this).element_bytes; }
 };
 
 /// A call of a function on the host. The function must make no CUDA calls.
@@ -134,6 +175,10 @@ class RecordNode : public detail::TypedNode<RecordNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::record_event;
     using TypedNode::TypedNode;
+
+    /// Returns the event that the node records, borrowed: the one of the last `Graph::update`, or of the node's
+    /// creation.
+    [[nodiscard]] cudaEvent_t event() const { return detail::event_of(*this); }
 };
 
 /// A node that waits for the work recorded by an event.
@@ -144,6 +189,10 @@ class WaitNode : public detail::TypedNode<WaitNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::wait_event;
     using TypedNode::TypedNode;
+
+    /// Returns the event that the node waits for, borrowed: the one of the last `Graph::update`, or of the node's
+    /// creation.
+    [[nodiscard]] cudaEvent_t event() const { return detail::event_of(*this); }
 };
 
 /// A node that signals external semaphores.
@@ -156,6 +205,10 @@ class SignalNode : public detail::TypedNode<SignalNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::signal_semaphore;
     using TypedNode::TypedNode;
+
+    /// Returns the node's signals in order, with borrowed semaphores: those of the last `Graph::update`, or of the
+    /// node's creation.
+    [[nodiscard]] std::vector<SemaphoreSignal> signals() const { return detail::signals_of(*this); }
 };
 
 /// A node that waits for external semaphores.
@@ -167,6 +220,10 @@ class SemaphoreWaitNode : public detail::TypedNode<SemaphoreWaitNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::wait_semaphore;
     using TypedNode::TypedNode;
+
+    /// Returns the node's waits in order, with borrowed semaphores: those of the last `Graph::update`, or of the node's
+    /// creation.
+    [[nodiscard]] std::vector<SemaphoreWait> waits() const { return detail::waits_of(*this); }
 };
 
 namespace detail {

@@ -32,6 +32,15 @@
 
 namespace cudag {
 
+/// Whether a capture may record graph memory nodes, such as those of cudaMallocAsync.
+/// - CUDA allows one Exec at a time for a graph with such nodes, and clones it never.
+/// - Memory that is allocated and not freed again must be freed between two launches.
+/// - Refused ones stay in the graph of a GraphBuilder, because CUDA removes no such nodes: `build()` then throws.
+enum class MemoryNodes : std::uint8_t {
+    allowed, ///< they become nodes of the graph
+    refused, ///< the step that records one throws CaptureError, or the end of the capture
+};
+
 /// The options of a stream capture.
 struct CaptureOptions {
     CaptureMode mode = CaptureMode::thread_local_;
@@ -48,6 +57,9 @@ struct CaptureOptions {
     PoolId pool = {};
     /// Accepts refused calls in the whole capture; see StepOptions.
     bool allow_refused_calls = false;
+    /// Refuses allocations and frees of graph memory, such as a library's own workspace: let it use a CapturePool, or
+    /// memory allocated before the capture. The search costs a CUDA call for each recorded node.
+    MemoryNodes memory_nodes = MemoryNodes::allowed;
 };
 
 /// Permissions for one step of a capture, to do things that are usually mistakes.

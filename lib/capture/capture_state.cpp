@@ -4,8 +4,10 @@
 #include "cuda/compat.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
+#include "cuda/driver.hpp"
 #include "graph/construction.hpp"
 #include "graph/native_graph.hpp"
+#include "node/rules.hpp"
 #include "unjoined_work.hpp"
 
 #include <cudag/capture_pool.hpp>
@@ -290,6 +292,21 @@ void CaptureState::require_work(const CaptureCall& call, bool has_work) const {
         subject(call));
 }
 
+void CaptureState::require_no_memory_nodes(const CaptureCall& call, std::uint32_t first) const {
+    if (options_.memory_nodes == MemoryNodes::allowed) return;
+    for (const cudaGraphNode_t node : nodes_from(graph_, first)) {
+        const NodeKind kind = kind_of(node);
+        if (!is_graph_memory(kind)) continue;
+        refuse<CaptureError>(
+            fmt::format("{} graph memory was recorded, by {} or the like, and the capture refuses memory nodes; use a "
+                        "CapturePool or memory allocated before the capture, or allow them with "
+                        "CaptureOptions{{.memory_nodes = MemoryNodes::allowed}}",
+                        kind == NodeKind::alloc ? "an allocation of" : "a free of",
+                        kind == NodeKind::alloc ? "cudaMallocAsync" : "cudaFreeAsync"),
+            subject(call));
+    }
+}
+
 void CaptureState::require_nodes(std::size_t count) {
     if (count != 0 || options_.allow_empty) return;
     recorded_nothing_ = true;
@@ -465,6 +482,7 @@ cudaGraph_t CaptureState::end() {
             require_no_refused_calls(call);
             require_nothing_passed(call);
             require_unspoiled(call);
+            require_no_memory_nodes(call, natives_before_);
             last_front_ = front();
             // Found now: a failed end destroys unjoined work. The search costs as much as a CUDA call for each node.
             const bool may_be_told = has_unjoined_fork() || !names_->stretches().empty();

@@ -84,6 +84,9 @@ class CaptureState {
     void require_nothing_passed(const CaptureCall& call);
     /// Throws CaptureError, about the step `call`, if the step must have work but has none.
     void require_work(const CaptureCall& call, bool has_work) const;
+    /// Throws CaptureError, about `call`, if the capture must have no graph memory nodes, but has one from number
+    /// `first` on. Needs an active capture.
+    void require_no_memory_nodes(const CaptureCall& call, std::uint32_t first) const;
     /// Returns the error that broke the capture before `error` was thrown; nothing if `error` reports it, or if the
     /// capture stands.
     [[nodiscard]] std::optional<CaptureError> broken_before(const Error& error, const CaptureCall& call) const;

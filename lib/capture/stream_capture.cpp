@@ -129,6 +129,7 @@ void StreamCapture::Step::finish() {
     state_.require_nothing_passed(call);
     const bool has_work = end != first_ || options_.allow_empty || state_.orders() != orders_;
     state_.require_work(call, has_work);
+    state_.require_no_memory_nodes(call, first_);
     state_.names().end_step(end);
     finished_ = true;
 }

@@ -38,6 +38,7 @@ struct Construction {
     std::vector<const RegionNodes*> regions = {};        ///< the captured regions in order, in the graph's memory
     BuilderOptions options = {};                         ///< of a root
     std::string name = {};                               ///< given by the user; of a root
+    std::uint64_t pool = 0; ///< the number of the first CapturePool among the owners; 0 if there is none
 };
 
 [[nodiscard]] const Construction& construction_of(const GraphState& graph) noexcept;

@@ -1,11 +1,13 @@
 // The owners of what a graph uses, and their copies in CUDA's graph.
 #include "graph_owners.hpp"
 
+#include "construction.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
 #include "lists/growth.hpp"
 #include "native_graph.hpp"
 #include "node_flags.hpp"
+#include "owners/pool_numbers.hpp"
 
 #include <utility>
 
@@ -53,6 +55,8 @@ void keep_owners(GraphState& graph, std::vector<std::shared_ptr<const void>>&& o
     owned_by(graph).reserve(owners.size());
     NodeFlags& special = records_of(graph).special();
     special.owners = special.owners || !owners.empty();
+    Construction& construction = construction_of(graph);
+    if (construction.pool == 0) construction.pool = pool_among(owners);
     for (auto& owner : owners)
         owned_by(graph).add(std::move(owner), node);
 }

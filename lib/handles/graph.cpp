@@ -108,6 +108,10 @@ void Graph::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     keep_owners(graph, std::move(owners));
 }
 
+PoolId Graph::pool() const {
+    return {state().construction().pool};
+}
+
 Graph Graph::clone() const {
     GraphState& graph = state();
     require_root(graph, "clone");

@@ -4,6 +4,8 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "edges/edge_record.hpp"
+#include "graph/graph_edges.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/graph_locks.hpp"
 #include "graph/graph_owners.hpp"
@@ -14,8 +16,10 @@
 #include "node/kernel_attributes.hpp"
 #include "order/declarations.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,6 +60,30 @@ SourceLocation Node::location() const {
 cudaGraphNode_t Node::native() const {
     const GraphState& graph = GraphIdentity::of(*this);
     return records_of(graph).natives()[GraphIdentity::index_unchecked(*this)];
+}
+
+namespace {
+
+/// Returns the other ends of the edges with `end` at `node`, each once.
+std::vector<Node> neighbours(const Node& node, std::uint32_t detail::EdgeRecord::*end,
+                             std::uint32_t detail::EdgeRecord::*other) {
+    const GraphState& graph = GraphIdentity::of(node);
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
+    std::vector<Node> found;
+    std::unordered_set<std::uint32_t> known; // a graph under construction may have repeated edges
+    for (const detail::EdgeRecord& edge : edges_of(graph))
+        if (edge.*end == index && known.insert(edge.*other).second)
+            found.push_back(identity_of(graph).handle(edge.*other));
+    return found;
+}
+
+} // namespace
+
+std::vector<Node> Node::predecessors() const {
+    return neighbours(*this, &detail::EdgeRecord::to, &detail::EdgeRecord::from);
+}
+std::vector<Node> Node::successors() const {
+    return neighbours(*this, &detail::EdgeRecord::from, &detail::EdgeRecord::to);
 }
 
 Node Node::label(std::string_view text) const {

@@ -36,6 +36,10 @@ void CapturePool::keep(std::shared_ptr<const void> owner) {
     state().keep(std::move(owner));
 }
 
+std::size_t CapturePool::recorded_count() const {
+    return state().recorded_count();
+}
+
 void CapturePool::clear() {
     state().clear();
 }

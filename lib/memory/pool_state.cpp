@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "owners/pool_numbers.hpp"
 #include "owners/reclaim.hpp"
 
 #include <cudag/capture_pool.hpp>
@@ -63,9 +64,11 @@ PoolState::PoolState(std::string_view label, const SourceLocation& location) : P
     pool_ = make_pool({name_, {}, location});
     checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     checked(cudaMalloc(&waits_, 1), "cudaMalloc");
+    note_pool(this, id_);
 }
 
 PoolState::~PoolState() {
+    forget_pool(this);
     {
         const std::scoped_lock lock(registry().mutex);
         registry().pools.erase(id_);
@@ -206,6 +209,11 @@ void PoolState::clear() {
     std::vector<std::shared_ptr<const void>> owners; // destroyed after the lock, since that runs user code
     const std::scoped_lock lock(mutex_);
     owners_.swap(owners);
+}
+
+std::size_t PoolState::recorded_count() const {
+    const std::scoped_lock lock(mutex_);
+    return owners_.size();
 }
 
 void PoolState::set_sealed(bool sealed) {

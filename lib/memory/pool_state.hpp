@@ -41,6 +41,8 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     /// Keeps `owner` until `clear`.
     void keep(std::shared_ptr<const void> owner);
     void clear();
+    /// The number of owners kept.
+    [[nodiscard]] std::size_t recorded_count() const;
 
     void set_sealed(bool sealed);
     [[nodiscard]] bool is_sealed() const;

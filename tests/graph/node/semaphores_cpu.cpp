@@ -44,6 +44,25 @@ struct Timeline {
 
 } // namespace
 
+TEST_CASE("semaphore nodes tell their semaphores and values, also after an update", "[semaphore][values]") {
+    const Timeline one;
+    const Timeline two;
+    GraphBuilder b;
+    const SignalNode signal = b.signal({{one.ours, 5}, {two.ours, 6}});
+    const SemaphoreWaitNode wait = b.wait(SemaphoreWait{two.ours, 7});
+    Graph graph = std::move(b).build();
+    REQUIRE(signal.signals().size() == 2);
+    CHECK(signal.signals()[0].semaphore.get() == one.ours.get());
+    CHECK(signal.signals()[1].semaphore.get() == two.ours.get());
+    CHECK(signal.signals()[1].value == 6);
+    REQUIRE(wait.waits().size() == 1);
+    CHECK(wait.waits()[0].semaphore.get() == two.ours.get());
+    CHECK(wait.waits()[0].value == 7);
+    graph.update(wait, SemaphoreWait{one.ours, 8});
+    CHECK(wait.waits()[0].semaphore.get() == one.ours.get());
+    CHECK(wait.waits()[0].value == 8);
+}
+
 TEST_CASE("a graph signals a timeline when what comes before has finished", "[semaphore]") {
     const Timeline timeline;
     const auto cell = device({0});
