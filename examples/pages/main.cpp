@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
             {"races", pages::races},       {"plan", pages::plan},       {"updates", pages::updates},
             {"capture", pages::capture},   {"errors", pages::errors},   {"migrate", pages::migrate},
             {"pictures", pages::pictures}, {"topics", pages::topics},   {"profile", pages::profile},
-            {"faults", pages::faults},     {"tracing", pages::tracing}, {"text", pages::text}};
+            {"faults", pages::faults},     {"tracing", pages::tracing}, {"text", pages::text},
+            {"verify", pages::verify}};
         if (argc == 3 && std::string_view(argv[1]) == "--pictures") picture_folder = argv[2];
         const std::string_view name = argc > 1 && picture_folder.empty() ? argv[1] : "";
         bool found = false;

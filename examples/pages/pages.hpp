@@ -21,6 +21,7 @@ void pictures();
 void text();
 void topics();
 void tracing();
+void verify();
 
 /// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.
 void picture(const std::string& name, const std::string& dot);

@@ -8,12 +8,14 @@
 #include <cudag/detail/cached_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/frozen_value.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/steps.hpp>
 #include <cudag/stream.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -40,6 +42,10 @@ struct CaptureCacheOptions {
     /// Makes CUDA refuse work in the legacy default stream during captures, as in CaptureOrRunOptions.
     bool refuse_legacy_stream = true;
     InstantiateOptions instantiate = {};
+    /// Verifies every n-th replay of a key: captures the function of that call again, without a run, and throws
+    /// FrozenValueError if it records other work than the kept graph. 0: never, at no cost. A verified call calls the
+    /// function, so its host work is done again, and takes the time of a capture.
+    std::uint64_t verify = 0;
 };
 
 /// The way CaptureCache::run ran a function.
@@ -114,9 +120,10 @@ class CUDAG_EXPORT CaptureCache {
     ///   exceptions.
     /// - If `stream` is already being captured, the function is called and becomes part of that capture; the cache
     ///   ignores the call.
-    /// Throws CaptureError if this thread is capturing another stream (see StreamCapture), and Error if CUDA refuses a
-    /// launch, for example the second launch of a graph that leaves memory allocated, without auto_free_on_launch. An
-    /// exception leaves the cache unchanged.
+    /// Throws FrozenValueError if a verified replay would use values of an earlier call, CaptureError if its function
+    /// cannot be captured again, or if this thread is capturing another stream (see StreamCapture), and Error if CUDA
+    /// refuses a launch, for example the second launch of a graph that leaves memory allocated, without
+    /// auto_free_on_launch. An exception leaves the cache unchanged.
     template <class Key, class Callable>
     requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)

@@ -53,6 +53,7 @@
 #include <cudag/steps.hpp>
 #include <cudag/capture_or_run.hpp>
 #include <cudag/capture_report.hpp>
+#include <cudag/frozen_value.hpp>
 #include <cudag/capture_cache.hpp>
 #include <cudag/copied_input.hpp>
 #include <cudag/builder/copies.hpp>

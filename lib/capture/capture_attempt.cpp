@@ -14,15 +14,15 @@
 
 namespace cudag::detail {
 
-CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
-                               const std::function<std::shared_ptr<const void>(Steps&)>& function) {
-    const CaptureOptions options{.mode = setup.mode, .refuse_legacy_stream = setup.refuse_legacy_stream};
+RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup& setup,
+                                        const AttemptedFunction& function) {
+    const CaptureOptions options{
+        .mode = setup.mode, .allow_empty = setup.allow_empty, .refuse_legacy_stream = setup.refuse_legacy_stream};
     std::unique_ptr<CaptureState> begun;
     try {
         begun = std::make_unique<CaptureState>(stream, options, setup.location);
     } catch (const CaptureError& cause) {
-        error = cause;
-        return;
+        return {{}, cause};
     }
     if (!setup.refuse_legacy_stream) begun->open().allow_legacy_stream();
     const CaptureState& state = *begun;
@@ -31,20 +31,31 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
         Steps steps(Passkey(), capture);
         if (const std::shared_ptr<const void> kept = function(steps)) capture.retain(kept);
     } catch (const CaptureError& cause) {
-        error = cause;
-        return;
+        return {{}, cause};
     } catch (...) {
         if (capture.status() == CaptureStatus::active) throw;
     }
     try {
-        const Graph graph = std::move(capture).finish();
-        find_buffers(graph, setup.buffers);
-        exec = graph.instantiate(setup.instantiate);
+        return {std::move(capture).finish(), {}};
+    } catch (const CaptureError& cause) {
+        return {{}, cause, state.recorded_nothing()};
+    }
+}
+
+CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, const AttemptedFunction& function) {
+    RecordedFunction recorded = record(stream, setup, function);
+    if (!recorded.graph) {
+        error = std::move(recorded.error);
+        recorded_nothing_ = recorded.recorded_nothing;
+        return;
+    }
+    try {
+        find_buffers(*recorded.graph, setup.buffers);
+        exec = recorded.graph->instantiate(setup.instantiate);
         for (const auto& buffer : buffers)
             if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: tests the binding
     } catch (const CaptureError& cause) {
         error = cause;
-        recorded_nothing_ = state.recorded_nothing();
     } catch (const InstantiateError& cause) {
         error = cause;
     } catch (const UpdateError& cause) {

@@ -28,14 +28,28 @@ struct AttemptSetup {
     const InstantiateOptions& instantiate;
     const SourceLocation& location;
     std::span<const DeviceSpan<std::byte>> buffers = {}; ///< replays use others in their place
+    bool allow_empty = false;                            ///< whether the function may record nothing
+};
+
+using AttemptedFunction = std::function<std::shared_ptr<const void>(Steps&)>;
+
+/// The graph of a captured function, or the failure of its capture.
+struct RecordedFunction {
+    std::optional<Graph> graph;
+    std::optional<Error> error;    ///< unless there is a graph
+    bool recorded_nothing = false; ///< the reason for the error
 };
 
 class CaptureAttempt {
   public:
     /// Calls `function` once, in a capture of `stream`, and instantiates the recorded graph, which keeps the function's
     /// result. Failures of this go to `error`; all other exceptions are thrown.
-    CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
-                   const std::function<std::shared_ptr<const void>(Steps&)>& function);
+    CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, const AttemptedFunction& function);
+
+    /// Calls `function` once, in a capture of `stream`. The graph keeps the function's result. Throws the function's
+    /// own exceptions.
+    [[nodiscard]] static RecordedFunction record(cudaStream_t stream, const AttemptSetup& setup,
+                                                 const AttemptedFunction& function);
 
     /// Whether the function is yet to run. If it recorded nothing, all its work is already done.
     [[nodiscard]] bool must_run() const noexcept { return error && !recorded_nothing_; }

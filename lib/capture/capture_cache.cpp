@@ -8,6 +8,7 @@
 #include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
 #include "owners/in_flight.hpp"
+#include "verification.hpp"
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/error.hpp>
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <list>
 #include <optional>
 #include <utility>
@@ -33,6 +35,12 @@ std::shared_ptr<const void> run_eagerly(cudaStream_t stream,
     return run(steps);
 }
 
+/// An exec, and the memory of its captured function.
+struct VerifiedExec {
+    Exec exec;
+    FunctionMemory memory;
+};
+
 /// A key and its state, shared with its calls under way: the functions in them may evict it.
 struct CachedKey {
     CachedKey(const KeyView& view, std::uint64_t number, const SourceLocation& location)
@@ -42,6 +50,7 @@ struct CachedKey {
         report.location = location;
     }
 
+    [[nodiscard]] bool has_graph() const noexcept { return exec || verified; }
     [[nodiscard]] bool is(const KeyView& view) const {
         return hash == view.hash && *type == *view.type && equal(key.get(), view.key);
     }
@@ -51,8 +60,9 @@ struct CachedKey {
     bool (*equal)(const void*, const void*);
     std::shared_ptr<const void> key;
     KeyReport report;
-    unsigned warm = 0; ///< eager runs since the last attempt to capture
-    std::optional<Exec> exec;
+    unsigned warm = 0;                                          ///< eager runs since the last attempt to capture
+    std::optional<Exec> exec;                                   ///< none with `verified`
+    std::unique_ptr<VerifiedExec> verified;                     ///< replaces `exec` in a cache that verifies
     std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     InFlight in_flight;                                         ///< of the exec
     LruIndex<std::size_t, LruInFlight<std::shared_ptr<CachedKey>>::Place>::Link in_cache{}; ///< by its hash
@@ -162,23 +172,21 @@ class CaptureStore {
         return bytes;
     }
 
-    static void bind(CachedKey& key, const Buffers& buffers) {
+    static void bind(CachedKey& key, Exec& exec, const Buffers& buffers) {
         if (buffers.size() != key.buffers.size())
             refuse(fmt::format("CaptureCache: key {} was captured with {} changing buffers, and is run with {}",
                                key.report.key, key.buffers.size(), buffers.size()));
         std::vector<BufferBinding> bindings;
         for (std::size_t i = 0; i < buffers.size(); ++i)
             if (key.buffers[i]) bindings.emplace_back(*key.buffers[i], buffers[i]);
-        if (!bindings.empty()) key.exec->bind(bindings);
+        if (!bindings.empty()) exec.bind(bindings);
     }
 
     RunKind run(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
-        if (key.exec) {
-            bind(key, buffers);
-            launch(stream, key, *key.exec);
-            ++key.report.replays;
-            ++stats_.replays;
-            return RunKind::replayed;
+        if (key.exec) return replay(stream, key, *key.exec, buffers);
+        if (key.verified) {
+            if ((key.report.replays + 1) % options_.verify == 0) verify(stream, key, buffers, call);
+            return replay(stream, key, key.verified->exec, buffers);
         }
         if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up)
             return capture(stream, key, buffers, call);
@@ -187,6 +195,34 @@ class CaptureStore {
         ++key.warm;
         count_eager_run(key);
         return RunKind::eager;
+    }
+
+    RunKind replay(cudaStream_t stream, CachedKey& key, Exec& exec, const Buffers& buffers) {
+        bind(key, exec, buffers);
+        launch(stream, key, exec);
+        ++key.report.replays;
+        ++stats_.replays;
+        return RunKind::replayed;
+    }
+
+    static MadeBlock object_of(const void* function, const CachedCall& call) noexcept {
+        return {reinterpret_cast<std::uintptr_t>(function), call.bytes};
+    }
+
+    void verify(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) const {
+        bind(key, key.verified->exec, buffers); // those that the function records now
+        const VerifiedReplay verified{
+            fmt::format("CaptureCache: key {}: replay {}", key.report.key, key.report.replays + 1), key.report.location,
+            "put what changes into the key, pass changing buffers in a list, and changing values in device memory "
+            "(DeviceScalar), or forget the key after a change"};
+        const AttemptSetup setup{
+            options_.mode, options_.refuse_legacy_stream, options_.instantiate, key.report.location, {}, true};
+        MadeMemory made;
+        const RecordedFunction again =
+            CaptureAttempt::record(stream, setup, [&](Steps& steps) { return call.run(call.function, steps); });
+        if (!again.graph) refuse_again(verified, *again.error);
+        require_same(verified, key.verified->exec, key.verified->memory, *again.graph,
+                     {made.take(), object_of(call.function, call)});
     }
 
     RunKind capture(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
@@ -201,11 +237,20 @@ class CaptureStore {
         };
         const AttemptSetup setup{options_.mode, options_.refuse_legacy_stream, options_.instantiate,
                                  key.report.location, buffers};
+        std::optional<MadeMemory> made;
+        if (options_.verify != 0) made.emplace();
         CaptureAttempt attempt(stream, setup, function);
         if (attempt.exec) {
-            launch(stream, key, *attempt.exec);
-            if (!key.exec && key.in_cache) ++graphs_;
-            key.exec = std::move(attempt.exec);
+            std::unique_ptr<VerifiedExec> verified;
+            if (made)
+                verified = std::make_unique<VerifiedExec>(
+                    VerifiedExec{std::move(*attempt.exec), {made->take(), object_of(kept->function.get(), call)}});
+            launch(stream, key, verified ? verified->exec : *attempt.exec);
+            if (!key.has_graph() && key.in_cache) ++graphs_;
+            if (verified)
+                key.verified = std::move(verified);
+            else
+                key.exec = std::move(attempt.exec);
             key.buffers = std::move(attempt.buffers);
             ++stats_.captures;
             return RunKind::captured;
@@ -266,7 +311,7 @@ class CaptureStore {
     }
 
     [[nodiscard]] KeyState state_of(const CachedKey& key) const noexcept {
-        if (key.exec) return KeyState::captured;
+        if (key.has_graph()) return KeyState::captured;
         return key.report.failed_captures > options_.retries ? KeyState::eager : KeyState::warming_up;
     }
 
@@ -286,7 +331,7 @@ class CaptureStore {
     /// Does nothing if the key has gone already.
     void erase(CachedKey& key) noexcept {
         if (!key.in_cache) return;
-        if (key.exec) --graphs_;
+        if (key.has_graph()) --graphs_;
         const Place place = key.in_cache.place();
         key.in_cache.reset();
         keys_.erase(place);
@@ -302,7 +347,7 @@ class CaptureStore {
     /// last key: it has just been run.
     bool evict_one(bool with_graph) noexcept {
         const Place place = keys_.first_idle(
-            [&](const auto& key) { return key->exec.has_value() == with_graph && !key->in_flight.is_running(); });
+            [&](const auto& key) { return key->has_graph() == with_graph && !key->in_flight.is_running(); });
         if (place == keys_.last()) return false;
         const std::shared_ptr<const CachedKey> gone = is_observed() ? *place : nullptr;
         erase(**place);

@@ -29,15 +29,6 @@ std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
     return edges;
 }
 
-/// Names a node by its old label, and by its new one if that differs.
-std::string names(const GraphState& before, const GraphState& after, std::uint32_t index) {
-    const std::string_view old_label = records_of(before).nodes()[index].label;
-    const std::string_view new_label = records_of(after).nodes()[index].label;
-    std::string name = describe_node(before, index);
-    if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
-    return name;
-}
-
 /// The structural differences between two graphs at the same place in their trees.
 class StructureDiff {
   public:
@@ -51,7 +42,7 @@ class StructureDiff {
         for (std::uint32_t i = 0; i < common; ++i)
             if (before[i].kind != after[i].kind)
                 found_.push_back({DifferenceKind::node_kind, identity_of(before_).handle(i),
-                                  identity_of(after_).handle(i), names(before_, after_, i), "kind",
+                                  identity_of(after_).handle(i), describe_pair(before_, after_, i), "kind",
                                   std::string(to_string(before[i].kind)), std::string(to_string(after[i].kind)), true});
         for (auto i = static_cast<std::uint32_t>(common); i < before.size(); ++i)
             found_.push_back({DifferenceKind::node,
@@ -110,6 +101,14 @@ class StructureDiff {
 
 } // namespace
 
+std::string describe_pair(const GraphState& before, const GraphState& after, std::uint32_t index) {
+    const std::string_view old_label = records_of(before).nodes()[index].label;
+    const std::string_view new_label = records_of(after).nodes()[index].label;
+    std::string name = describe_node(before, index);
+    if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
+    return name;
+}
+
 std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after) {
     std::vector<Difference> found;
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
@@ -131,7 +130,7 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
             const NodeParams& old_params = in_force.params({&a, i});
             if (same_params(old_params, later.params(i), conditions)) continue;
             for (FieldDifference& field : diff_params(old_params, later.params(i), conditions))
-                found.push_back({field.kind, identity_of(a).handle(i), identity_of(b).handle(i), names(a, b, i),
+                found.push_back({field.kind, identity_of(a).handle(i), identity_of(b).handle(i), describe_pair(a, b, i),
                                  std::move(field.field), std::move(field.before), std::move(field.after),
                                  field.needs_instantiate()});
         }

@@ -6,6 +6,7 @@
 
 #include <cudag/diff.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ void for_each_graph_pair(const GraphState& before, const GraphState& after, cons
 
 /// Lists the first ten differences, one a line, and the number of further ones.
 [[nodiscard]] std::string list_differences(const std::vector<Difference>& differences);
+
+/// Describes a node by its old label, and by its new one if that differs.
+[[nodiscard]] std::string describe_pair(const GraphState& before, const GraphState& after, std::uint32_t index);
 
 /// Compares nodes, their kinds, and edges. Allocates nothing if they are equal.
 [[nodiscard]] std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after);

@@ -9,6 +9,7 @@
 
 namespace cudag::detail {
 
+class MadeMemory;
 struct OpenCaptureRecord;
 
 /// The state of a thread. A small object, because dlopen has little memory for thread-local variables: see
@@ -20,6 +21,7 @@ struct ThreadState {
     unsigned log_position = 0;                                           ///< the thread's position in CUDA's log
     FunctionCache<64>* functions = nullptr;                              ///< launched by the thread
     std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< begun by the thread
+    MadeMemory* made_memory = nullptr;                                   ///< the list of its allocations; null: none
 };
 
 /// Uses the initial-exec model: read without a call, for example by each update of a node.

@@ -2,6 +2,7 @@
 #include <cudag/buffer.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/made_memory.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "owners/reclaim.hpp"
@@ -29,7 +30,9 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     void* memory = nullptr;
     const cudaError_t status = obtain(&memory, bytes);
     if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
-    return {memory, deleter};
+    std::shared_ptr<void> made(memory, deleter);
+    note_made(memory, bytes);
+    return made;
 }
 
 /// Frees memory. During a capture of a stream, which may use the memory, this breaks the capture, as CUDA intends; but

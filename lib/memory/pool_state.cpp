@@ -2,6 +2,7 @@
 #include "pool_state.hpp"
 
 #include "cuda/device_guard.hpp"
+#include "cuda/made_memory.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "owners/pool_numbers.hpp"
 #include "owners/reclaim.hpp"
@@ -107,10 +108,12 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
     bytes_ += used;
     std::byte* const address = block->first;
     lock.unlock(); // a failure below releases the block
-    return {address, [pool = shared_from_this()](void* memory) mutable {
-                const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
-                last->release(static_cast<std::byte*>(memory));
-            }};
+    std::shared_ptr<void> made(address, [pool = shared_from_this()](void* memory) mutable {
+        const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
+        last->release(static_cast<std::byte*>(memory));
+    });
+    note_made(address, used);
+    return made;
 }
 
 PoolState::FreeBlocks::node_type PoolState::make_free() {

@@ -4,6 +4,7 @@
 #include <cudag/steps.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -19,6 +20,7 @@ struct CachedCall {
     /// Copies or moves the function, as the caller passed it.
     std::shared_ptr<void> (*keep)(void* function);
     std::shared_ptr<const void> (*run_kept)(void* kept, Steps& steps);
+    std::size_t bytes; ///< size of the function object
 };
 
 /// Calls `function` and returns its result; null for void.
@@ -44,7 +46,7 @@ CachedCall cached_call(std::remove_reference_t<Callable>& function) {
             [](void* f) -> std::shared_ptr<void> {
                 return std::make_shared<Kept>(static_cast<Callable&&>(*static_cast<Given*>(f)));
             },
-            [](void* f, Steps& steps) { return run_cached(*static_cast<Kept*>(f), steps); }};
+            [](void* f, Steps& steps) { return run_cached(*static_cast<Kept*>(f), steps); }, sizeof(Kept)};
 }
 
 /// Fails to compile if a CaptureCache cannot keep the function, or its result.
