@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "compare", "handles",
                 "read", "exec"],
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
+    "probe": ["cuda"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",

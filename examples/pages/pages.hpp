@@ -11,6 +11,7 @@ void graphs();
 void kinds();
 void races();
 void plan();
+void probe();
 void profile();
 void updates();
 void capture();

@@ -67,10 +67,19 @@ struct ObservedFailure {
     std::string text; ///< "cudag: in a destructor: cudaEventDestroy: invalid argument (cudaErrorInvalidValue)"
 };
 
+/// The check of a probe failed. The event comes on a thread of CUDA, inside a launch: the observer must not call CUDA,
+/// nor cudag but for texts.
+struct ObservedProbe {
+    std::string label;       ///< of the probe; may be empty
+    SourceLocation location; ///< of the call of `probe`
+    std::uint64_t run;       ///< number of the run, from 1
+    std::string text;        ///< "probe \"norm\" at a.cpp:12, run 3: element 7 is nan: it is not a number"
+};
+
 /// An event of cudag: one of the structs above.
 struct Observation {
     std::variant<ObservedInstantiation, ObservedUpdate, ObservedRefusal, ObservedEviction, ObservedMiss,
-                 ObservedFallback, ObservedFailure>
+                 ObservedFallback, ObservedFailure, ObservedProbe>
         event;
 
     /// Returns the event if it is of this kind, else null.

@@ -47,6 +47,7 @@ struct EventText {
                            event.reason);
     }
     std::string operator()(const ObservedFailure& event) const { return event.text; }
+    std::string operator()(const ObservedProbe& event) const { return event.text; }
 };
 
 } // namespace
