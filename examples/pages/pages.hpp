@@ -15,6 +15,7 @@ void probe();
 void profile();
 void updates();
 void capture();
+void compare();
 void errors();
 void faults();
 void migrate();

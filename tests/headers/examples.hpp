@@ -9,6 +9,7 @@
 #include <cudag/probe.hpp>
 #include <cudag/profile.hpp>
 #include <cudag/profile_diff.hpp>
+#include <cudag/verify.hpp>
 
 #include <algorithm>
 #include <array>
