@@ -33,7 +33,7 @@ struct VerifiedInput {
     std::string values; ///< the first elements: "1 (0x3f800000), 2 (0x40000000), ..."
 };
 
-/// Bytes written by one node, with other values after the launch of the graph.
+/// Elements written by one node, with other values after the launch of the graph.
 struct VerifiedDifference {
     std::string node{};  ///< description of the writer; empty for memory given by the user that no known node writes
     std::string label{}; ///< of the writer; may be empty
@@ -41,7 +41,7 @@ struct VerifiedDifference {
     MemoryArgument argument = 0; ///< the argument of the writer
     std::uintptr_t address = 0;  ///< of the first differing element
     std::size_t element = 0;     ///< its index in the memory of that argument
-    std::size_t bytes = 0;       ///< number of differing bytes
+    std::size_t elements = 0;    ///< number of differing elements
     std::string expected{};      ///< the element's value in the reference: "3 (0x40400000)"
     std::string actual{};        ///< its value after the launch of the graph
     std::vector<VerifiedInput>

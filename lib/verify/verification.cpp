@@ -17,9 +17,9 @@ std::string difference_text(const VerifiedDifference& difference) {
     const std::string subject = difference.node.empty()
                                     ? std::string("memory without a known writer")
                                     : fmt::format("{}: {}", difference.node, place_text(difference.argument));
-    return fmt::format("{}, element {} at {:#x}: {} expected, {} found; {} byte{} differ{}", subject,
-                       difference.element, difference.address, difference.expected, difference.actual, difference.bytes,
-                       difference.bytes == 1 ? "" : "s", difference.bytes == 1 ? "s" : "");
+    return fmt::format("{}, element {} at {:#x}: {} expected, {} found; {} element{} differ{}", subject,
+                       difference.element, difference.address, difference.expected, difference.actual,
+                       difference.elements, difference.elements == 1 ? "" : "s", difference.elements == 1 ? "s" : "");
 }
 
 const char* cause_text(VerifyCause cause) {

@@ -33,6 +33,22 @@ struct Compared {
     std::vector<ByteRange> differences;
 };
 
+std::size_t size_of(std::size_t element_bytes) {
+    return std::max<std::size_t>(element_bytes, 1);
+}
+
+/// The number of elements of `size` bytes, counted from `origin`, with bytes in `ranges`.
+std::size_t count_elements(const std::vector<ByteRange>& ranges, std::uintptr_t origin, std::size_t size) {
+    std::size_t count = 0;
+    std::optional<std::size_t> counted; // the last one
+    for (const ByteRange& range : ranges) {
+        const std::size_t first = (range.begin - origin) / size, last = (range.end - 1 - origin) / size;
+        count += last - first + (counted == first ? 0 : 1);
+        counted = last;
+    }
+    return count;
+}
+
 /// The runs of one verification.
 class Verifier {
   public:
@@ -188,12 +204,11 @@ class Verifier {
                 rest = std::move(part.rest);
                 if (part.written.empty()) continue;
                 if (!of_node || part.written.front().begin < of_node->address) {
-                    const std::size_t bytes = of_node ? of_node->bytes : 0;
+                    const std::size_t elements = of_node ? of_node->elements : 0;
                     of_node = difference(found, access, part.written.front().begin);
-                    of_node->bytes = bytes;
+                    of_node->elements = elements;
                 }
-                for (const ByteRange& range : part.written)
-                    of_node->bytes += range.end - range.begin;
+                of_node->elements += count_elements(part.written, access.block.begin, size_of(access.element_bytes));
             }
             if (!of_node) continue;
             differences.push_back(std::move(*of_node));
@@ -207,7 +222,7 @@ class Verifier {
     }
 
     VerifiedDifference difference(const Compared& found, const KnownAccess& access, std::uintptr_t address) const {
-        const std::size_t size = std::max<std::size_t>(access.element_bytes, 1);
+        const std::size_t size = size_of(access.element_bytes);
         const std::uintptr_t begin = address - (address - access.block.begin) % size;
         VerifiedDifference difference;
         difference.node = to_string(access.inside);
@@ -231,8 +246,7 @@ class Verifier {
                 difference.element = (difference.address - range.begin()) / size;
                 difference.address = range.begin() + difference.element * size;
             }
-        for (const ByteRange& range : rest)
-            difference.bytes += range.end - range.begin;
+        difference.elements = count_elements(rest, difference.address, size);
         difference.expected = value_text(memory_.at(found.expected, difference.address, size));
         difference.actual = value_text(memory_.at(found.actual, difference.address, size));
         return difference;
@@ -245,7 +259,7 @@ class Verifier {
         run_steps(static_cast<std::size_t>(place - known_.order.begin()));
         for (const KnownAccess& access : known_.all) {
             if (access.number != node || (access.writes && !reads_too(access))) continue;
-            const std::size_t size = std::max<std::size_t>(access.element_bytes, 1);
+            const std::size_t size = size_of(access.element_bytes);
             const std::size_t first_row = access.block.row_bytes / size;
             VerifiedInput input{access.argument, access.block.begin, access.block.end() - access.block.begin, {}};
             for (std::size_t i = 0; i < std::min(shown, first_row); ++i) {

@@ -124,6 +124,23 @@ TEST_CASE("a value that changes from call to call is found, with kernel, argumen
     CHECK(read(y) == Ints{2});
 }
 
+TEST_CASE("differing elements are counted by their sizes", "[verify]") {
+    auto x = device(std::vector<int>(100, 0));
+    const Stream stream;
+    int value = 0x00ffff00;
+    const Verification result = cudag::verify(stream, [&](cudaStream_t s) {
+        cudag::memset_async(s, x, ++value); // one byte of each element, and then two
+        cudag::memset_async(s, x.span().subspan(10, 20), value);
+        cudag::memset_async(s, x.span().subspan(50, 1), 5);
+    });
+    REQUIRE(result.differences.size() == 2);
+    CHECK(result.differences[0].elements == 79);
+    CHECK(result.differences[0].element == 0);
+    CHECK(result.differences[1].elements == 20);
+    CHECK(result.differences[1].element == 0);
+    CHECK_THAT(result.to_string(), ContainsSubstring("found; 79 elements differ\n"));
+}
+
 TEST_CASE("work of the host is found in the given memory", "[verify]") {
     auto x = device({0});
     PinnedBuffer<int> y(1);
@@ -186,9 +203,10 @@ TEST_CASE("a missing edge is found at every place of a line", "[verify]") {
         CHECK(labels_of(result) == Labels{std::to_string(missing)});
         REQUIRE(result.differences.size() == 1);
         CHECK(result.differences[0].expected.starts_with(std::to_string(missing + 1) + " "));
-        CHECK(result.differences[0].bytes == 1);
+        CHECK(result.differences[0].elements == 1);
         REQUIRE(result.differences[0].inputs.size() == 2);
         CHECK(result.differences[0].inputs[0].values.starts_with(std::to_string(missing) + " "));
+        CHECK(result.differences[0].inputs[1].values == "0 (0x00000000)"); // before the node
         CHECK(Ints(cells.begin(), cells.end()) == Ints{0, 1, 2, 3, 4, 5, 6});
     }
 }
@@ -234,6 +252,7 @@ TEST_CASE("the search can be switched off", "[verify]") {
     const Verification result =
         cudag::verify(line_without_edge(cells, 1), stream, {.launches = many_launches, .locate = false});
     CHECK(labels_of(result) == Labels{"1", "2"});
+    CHECK(result.differences.at(1).elements == 1);
     CHECK(result.differences.at(0).inputs.empty());
 }
 
