@@ -34,6 +34,18 @@ void set_peer_access(int device, int peer, bool possible);
 /// headers).
 void set_driver_version(int version);
 
+/// The functions of the driver that add, set and read nodes.
+enum class NodeFunctions {
+    all,
+    general, ///< those for nodes of any kind only: without the 40 of the runtime and 44 of the driver for one kind,
+             ///< which CUDA 13.5 announces as deprecated
+    by_kind, ///< those for one kind only: without cuGraphAddNode, cuGraphNodeSetParams, cuGraphExecNodeSetParams and
+             ///< cuGraphNodeGetParams; the runtime keeps cudaGraphAddNode and others
+};
+/// Has the driver lack functions: the driver's are not found, the runtime's return cudaErrorNotSupported. Call it
+/// before anything looks the driver's functions up. Environment: CUDART_CPU_NODE_FUNCTIONS, general or by-kind.
+void set_node_functions(NodeFunctions there);
+
 /// Returns the node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
 std::vector<std::string> last_order();
 

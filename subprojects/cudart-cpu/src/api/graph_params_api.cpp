@@ -4,6 +4,7 @@
 #include "graph/graph_memory_work.hpp"
 #include "graph/graph_params.hpp"
 #include "kernel/symbol_copy.hpp"
+#include "runtime/driver_version.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -46,14 +47,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_
                                                                   struct cudaKernelNodeParams* pNodeParams) {
     return graph_api("cudaGraphKernelNodeGetParams", [&] {
         require_pointer(pNodeParams, "pNodeParams");
-        const KernelWork& work = shown_kernel(node_of(node));
-        if (work.kernel().is_of_library) fail(cudaErrorInvalidDeviceFunction, {}); // it has no symbol
-        *pNodeParams = {const_cast<void*>(work.kernel().symbol),
-                        work.grid(),
-                        work.block(),
-                        work.shared_bytes(),
-                        work.arguments().params(),
-                        work.arguments().extra()};
+        *pNodeParams = kernel_params_of(node_of(node));
     });
 }
 
@@ -140,3 +134,14 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node
         target.set_content(std::move(content));
     });
 }
+
+#if CUDART_VERSION >= 13020
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetParams(cudaGraphNode_t node,
+                                                            struct cudaGraphNodeParams* nodeParams) {
+    return graph_api("cudaGraphNodeGetParams", [&] {
+        require_driver(13020);
+        require_pointer(nodeParams, "nodeParams");
+        *nodeParams = params_of(node_of(node));
+    });
+}
+#endif

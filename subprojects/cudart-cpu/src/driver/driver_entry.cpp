@@ -2,6 +2,7 @@
 #include "driver_functions.hpp"
 #include "runtime/call.hpp"
 #include "runtime/driver_version.hpp"
+#include "runtime/node_functions.hpp"
 #include "runtime/text.hpp"
 
 #include <cudaTypedefs.h>
@@ -28,6 +29,12 @@ EntryPoint entry(std::string_view name, unsigned since, Signature function) {
 const EntryPoint* find_entry_point(std::string_view name) {
     static const EntryPoint all[] = {
         entry<PFN_cuGraphAddKernelNode_v12000>("cuGraphAddKernelNode", 12000, driver::graph_add_kernel_node),
+        entry<PFN_cuGraphAddNode_v12030>("cuGraphAddNode", 12030, driver::graph_add_node),
+        entry<PFN_cuGraphNodeSetParams_v12020>("cuGraphNodeSetParams", 12020, driver::graph_node_set_params),
+        entry<PFN_cuGraphExecNodeSetParams_v12020>("cuGraphExecNodeSetParams", 12020,
+                                                   driver::graph_exec_node_set_params),
+        entry<CUresult(CUDAAPI*)(CUgraphNode, CUgraphNodeParams*)>("cuGraphNodeGetParams", 13020,
+                                                                   driver::graph_node_get_params),
         entry<PFN_cuGraphGetNodes_v10000>("cuGraphGetNodes", 10000, driver::graph_get_nodes),
         entry<PFN_cuGraphNodeGetType_v10000>("cuGraphNodeGetType", 10000, driver::graph_node_get_type),
         entry<PFN_cuGraphNodeGetDependencies_v12030>("cuGraphNodeGetDependencies", 12030,
@@ -92,7 +99,7 @@ void look_up(const char* symbol, void** address, unsigned version, unsigned long
     if (version > here)
         fail(cudaErrorInvalidValue, text("CUDA version ", version, " is later than the driver's ", here));
     const EntryPoint* found = find_entry_point(symbol);
-    if (found && found->since > here) found = nullptr;
+    if (found && (found->since > here || is_missing(symbol))) found = nullptr;
     const bool old_enough = found && found->since <= version;
     *address = old_enough ? found->address : nullptr;
     if (status)

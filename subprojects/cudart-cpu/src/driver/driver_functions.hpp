@@ -14,6 +14,11 @@ CUresult graph_node_get_type(CUgraphNode node, CUgraphNodeType* type);
 CUresult graph_node_get_dependencies(CUgraphNode node, CUgraphNode* dependencies, CUgraphEdgeData* data,
                                      std::size_t* count);
 
+CUresult graph_add_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
+                        std::size_t count, CUgraphNodeParams* params);
+CUresult graph_node_set_params(CUgraphNode node, CUgraphNodeParams* params);
+CUresult graph_exec_node_set_params(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params);
+CUresult graph_node_get_params(CUgraphNode node, CUgraphNodeParams* params);
 CUresult graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_get_attribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value);

@@ -28,6 +28,12 @@ void require_context(bool named) {
     if (!named && !has_context()) fail(cudaErrorDeviceUninitialized, "the thread has no current context");
 }
 
+bool names_context(const CUgraphNodeParams& params) noexcept {
+    return params.type == CU_GRAPH_NODE_TYPE_KERNEL && params.kernel.ctx != nullptr;
+}
+
+static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
+
 } // namespace
 
 CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
@@ -42,22 +48,60 @@ CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphN
     });
 }
 
+CUresult graph_add_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
+                        std::size_t count, CUgraphNodeParams* params) {
+    return driver_graph_api("cuGraphAddNode", [&] {
+        require_pointer(added, "phGraphNode");
+        require_pointer(params, "nodeParams");
+        require_context(names_context(*params));
+        Graph& target = graph_of(graph);
+        const std::vector<Node*> before = dependencies_of(target, dependencies, count);
+        NodeContent content = make_content(*params, target, before);
+        require_operands(*content.work, nullptr);
+        const auto* edges = reinterpret_cast<const cudaGraphEdgeData*>(data);
+        require_valid_edges(edges, count, [&](std::size_t i) {
+            return EdgeEnds{before[i]->work->type(), content.work->type()};
+        });
+        Node& node = target.add(std::move(content), before, edges);
+        *added = node.handle;
+        if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) params->conditional.phGraph_out = node.body_handles.data();
+    });
+}
+
+CUresult graph_node_set_params(CUgraphNode node, CUgraphNodeParams* params) {
+    return driver_graph_api("cuGraphNodeSetParams", [&] {
+        require_pointer(params, "nodeParams");
+        Node& target = node_of(node);
+        NodeContent content = make_content(*params, target);
+        require_operands(*content.work, target.work.get());
+        target.set_content(std::move(content));
+    });
+}
+
+CUresult graph_exec_node_set_params(CUgraphExec handle, CUgraphNode node, CUgraphNodeParams* params) {
+    return driver_graph_api("cuGraphExecNodeSetParams", [&] {
+        require_pointer(params, "nodeParams");
+        require_context(names_context(*params));
+        Exec& exec = exec_of(handle);
+        NodeState& state = exec.state_of(node);
+        if (params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            update_child(exec, state, graph_of(params->graph.graph));
+        else
+            exec.update_work(state, make_work(*params, *state.work));
+    });
+}
+
+CUresult graph_node_get_params(CUgraphNode node, CUgraphNodeParams* params) {
+    return driver_graph_api("cuGraphNodeGetParams", [&] {
+        require_pointer(params, "nodeParams");
+        *params = driver_params_of(node_of(node), current_context());
+    });
+}
+
 CUresult graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params) {
     return driver_graph_api("cuGraphKernelNodeGetParams", [&] {
         require_pointer(params, "nodeParams");
-        const KernelWork& work = shown_kernel(node_of(node));
-        *params = {function_of(work.kernel()),
-                   work.grid().x,
-                   work.grid().y,
-                   work.grid().z,
-                   work.block().x,
-                   work.block().y,
-                   work.block().z,
-                   work.shared_bytes(),
-                   work.arguments().params(),
-                   work.arguments().extra(),
-                   reinterpret_cast<CUkernel>(const_cast<KernelEntry*>(&work.kernel())),
-                   current_context()};
+        *params = driver_kernel_params_of(node_of(node), current_context());
     });
 }
 

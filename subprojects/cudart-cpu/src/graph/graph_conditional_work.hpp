@@ -13,6 +13,8 @@ class ConditionalWork final : public Work {
         : handle_(handle), kind_(kind), size_(size) {}
 
     cudaGraphConditionalHandle handle() const noexcept { return handle_; }
+    cudaGraphConditionalNodeType kind() const noexcept { return kind_; }
+    unsigned size() const noexcept { return size_; }
     /// The body for a value; nothing if no body runs.
     std::optional<std::size_t> body_for(unsigned value) const noexcept;
     /// Whether the node looks at the value again after a body has run.

@@ -5,6 +5,7 @@
 #include "kernel/condition.hpp"
 #include "runtime/call.hpp"
 #include "runtime/live_counts.hpp"
+#include "runtime/node_functions.hpp"
 #include "user_object.hpp"
 
 #include <cstddef>
@@ -199,7 +200,10 @@ decltype(auto) under_graph_lock(Body&& body) {
 /// Runs one function of the graph API: api() under the lock.
 template <class Body>
 cudaError_t graph_api(const char* name, Body&& body) noexcept {
-    return api(name, [&] { return under_graph_lock(body); });
+    return api(name, [&] {
+        refuse_missing(name);
+        return under_graph_lock(body);
+    });
 }
 
 } // namespace cudart_cpu::detail

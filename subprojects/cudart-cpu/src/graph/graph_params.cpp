@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 namespace cudart_cpu::detail {
 
@@ -166,6 +167,166 @@ WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
     if (params.type != cudaGraphNodeTypeKernel) return make_work(params);
     require_unused_zero(params, sizeof params.kernel);
     return make_kernel_work(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)), current);
+}
+
+namespace {
+
+/// Copies an older structure into a member of the union, which may have additional fields.
+template <class New, class Old>
+void put(New& member, const Old& older) {
+    static_assert(sizeof(Old) <= sizeof(New));
+    std::memcpy(static_cast<void*>(&member), &older, sizeof older);
+}
+
+} // namespace
+
+cudaGraphNodeParams params_of(Node& node) {
+    const Work& work = *node.work;
+    cudaGraphNodeParams params{};
+    params.type = work.type();
+    switch (params.type) {
+    case cudaGraphNodeTypeKernel:
+        put(params.kernel, kernel_params_of(node));
+        break;
+    case cudaGraphNodeTypeMemcpy:
+        params.memcpy.copyParams = work_as<MemcpyWork>(work).params();
+        break;
+    case cudaGraphNodeTypeMemset:
+        put(params.memset, work_as<MemsetWork>(work).params());
+        break;
+    case cudaGraphNodeTypeHost:
+        put(params.host, work_as<HostWork>(work).params());
+        break;
+    case cudaGraphNodeTypeGraph:
+        params.graph.graph = node.bodies.front()->handle();
+        break;
+    case cudaGraphNodeTypeWaitEvent:
+        params.eventWait.event = work_as<EventWaitWork>(work).event();
+        break;
+    case cudaGraphNodeTypeEventRecord:
+        params.eventRecord.event = work_as<EventRecordWork>(work).event();
+        break;
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+        put(params.extSemSignal, work_as<SignalWork>(work).params());
+        break;
+    case cudaGraphNodeTypeExtSemaphoreWait:
+        put(params.extSemWait, work_as<SemaphoreWaitWork>(work).params());
+        break;
+    case cudaGraphNodeTypeMemAlloc:
+        put(params.alloc, work_as<AllocWork>(work).params());
+        break;
+    case cudaGraphNodeTypeMemFree:
+        params.free.dptr = work_as<FreeWork>(work).address();
+        break;
+    case cudaGraphNodeTypeConditional: {
+        const auto& conditional = work_as<ConditionalWork>(work);
+        params.conditional.handle = conditional.handle();
+        params.conditional.type = conditional.kind();
+        params.conditional.size = conditional.size();
+        params.conditional.phGraph_out = node.body_handles.data();
+        break;
+    }
+    default: // an empty node has none
+        break;
+    }
+    return params;
+}
+
+cudaKernelNodeParams kernel_params_of(Node& node) {
+    const KernelWork& work = shown_kernel(node);
+    if (work.kernel().is_of_library) fail(cudaErrorInvalidDeviceFunction, {}); // it has no symbol
+    return {const_cast<void*>(work.kernel().symbol),
+            work.grid(),
+            work.block(),
+            work.shared_bytes(),
+            work.arguments().params(),
+            work.arguments().extra()};
+}
+
+namespace {
+
+static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams));
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v3) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2));
+static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS) == sizeof(cudaExternalSemaphoreSignalParams));
+static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS) == sizeof(cudaExternalSemaphoreWaitParams));
+static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
+
+/// Converts the driver's parameters of any kind but a kernel, whose members are the runtime's under other names. The
+/// contexts in which nodes run have no meaning here.
+cudaGraphNodeParams runtime_params(const CUgraphNodeParams& params) {
+    CUgraphNodeParams plain = params;
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        fail(cudaErrorNotSupported, "cudart-cpu: the driver's parameters of a memcpy node; use cudaGraphNodeParams");
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) plain.memset.ctx = nullptr;
+    if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) plain.conditional.ctx = nullptr;
+    cudaGraphNodeParams result{};
+    std::memcpy(static_cast<void*>(&result), &plain, sizeof result);
+    return result;
+}
+
+/// The driver's parameters of a kernel, if these are such.
+std::optional<KernelParams> driver_kernel_params(const CUgraphNodeParams& params) {
+    if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return std::nullopt;
+    cudaGraphNodeParams bytes{};
+    std::memcpy(static_cast<void*>(&bytes), &params, sizeof bytes);
+    require_unused_zero(bytes, sizeof params.kernel);
+    CUDA_KERNEL_NODE_PARAMS_v2 kernel;
+    std::memcpy(static_cast<void*>(&kernel), &params.kernel, sizeof kernel);
+    return kernel_params(kernel);
+}
+
+} // namespace
+
+NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before) {
+    if (const auto kernel = driver_kernel_params(params)) return std::make_shared<KernelWork>(*kernel);
+    cudaGraphNodeParams converted = runtime_params(params);
+    NodeContent content = make_content(converted, target, before);
+    if (params.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+        params.alloc.dptr = reinterpret_cast<CUdeviceptr>(converted.alloc.dptr);
+    return content;
+}
+
+NodeContent make_content(const CUgraphNodeParams& params, const Node& node) {
+    if (const auto kernel = driver_kernel_params(params)) return make_kernel_work(*kernel, work_of<KernelWork>(node));
+    return make_content(runtime_params(params), node);
+}
+
+WorkPointer make_work(const CUgraphNodeParams& params, const Work& current) {
+    if (const auto kernel = driver_kernel_params(params))
+        return make_kernel_work(*kernel, work_as<KernelWork>(current));
+    return make_work(runtime_params(params), current);
+}
+
+CUgraphNodeParams driver_params_of(Node& node, CUcontext context) {
+    CUgraphNodeParams params{};
+    if (node.work->type() == cudaGraphNodeTypeKernel) {
+        params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+        put(params.kernel, driver_kernel_params_of(node, context));
+        return params;
+    }
+    if (node.work->type() == cudaGraphNodeTypeMemcpy)
+        fail(cudaErrorNotSupported, "cudart-cpu: the driver's parameters of a memcpy node; use cudaGraphNodeParams");
+    const cudaGraphNodeParams found = params_of(node);
+    std::memcpy(static_cast<void*>(&params), &found, sizeof params);
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) params.memset.ctx = context;
+    if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) params.conditional.ctx = context;
+    return params;
+}
+
+CUDA_KERNEL_NODE_PARAMS_v2 driver_kernel_params_of(Node& node, CUcontext context) {
+    const KernelWork& work = shown_kernel(node);
+    return {function_of(work.kernel()),
+            work.grid().x,
+            work.grid().y,
+            work.grid().z,
+            work.block().x,
+            work.block().y,
+            work.block().z,
+            work.shared_bytes(),
+            work.arguments().params(),
+            work.arguments().extra(),
+            reinterpret_cast<CUkernel>(const_cast<KernelEntry*>(&work.kernel())),
+            context};
 }
 
 void refuse_kind(cudaGraphNodeType type) {

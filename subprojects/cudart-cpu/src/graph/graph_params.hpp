@@ -20,6 +20,10 @@ WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 void set_node_attribute(cudaGraphNode_t node, int id, const cudaLaunchAttributeValue* value);
 void get_node_attribute(cudaGraphNode_t node, int id, cudaLaunchAttributeValue* value);
 
+/// Return the parameters of a kernel node. Their arguments are those of shown_kernel().
+cudaKernelNodeParams kernel_params_of(Node& node);
+CUDA_KERNEL_NODE_PARAMS_v2 driver_kernel_params_of(Node& node, CUcontext context);
+
 /// The copy of a kernel node's work into whose arguments the caller may point until the work is replaced.
 const KernelWork& shown_kernel(Node& node);
 
@@ -30,6 +34,16 @@ NodeContent make_content(cudaGraphNodeParams& params, const Graph& target, const
 NodeContent make_content(const cudaGraphNodeParams& params, const Node& node);
 /// Makes the new work of an exec's node with the work `current`; its bodies stay.
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current);
+
+/// Returns the parameters of a node in the tagged union; pointers in it point into the node.
+cudaGraphNodeParams params_of(Node& node);
+
+/// The same for the driver's tagged union. A copy's parameters differ there, and are refused by name.
+NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before);
+NodeContent make_content(const CUgraphNodeParams& params, const Node& node);
+WorkPointer make_work(const CUgraphNodeParams& params, const Work& current);
+/// `context` is that of a node whose parameters have one.
+CUgraphNodeParams driver_params_of(Node& node, CUcontext context);
 
 struct EdgeEnds {
     cudaGraphNodeType from;
