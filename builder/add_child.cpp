@@ -2,6 +2,7 @@
 #include "body_copies.hpp"
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "cuda/version.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/device_rules.hpp"
@@ -63,14 +64,14 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
 
     const WithoutUserObjects plain(source);
     cudaGraphNode_t node = nullptr;
-    const cudaError_t status = cudaGraphAddChildGraphNode(&node, graph.native(), nullptr, 0, source.native());
-    if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddChildGraphNode", new_node_subject(NodeKind::child, where));
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_GRAPH);
+    params.graph.graph = source.native(); // CUDA clones it
+    if (const CUresult result = add_native_node(node, graph.native(), params); result != CUDA_SUCCESS)
+        raise_call<GraphError>(to_runtime(result), add_node_call, new_node_subject(NodeKind::child, where),
+                               Api::driver);
     const Node handle = graph.append(node, {NodeKind::child, std::monostate(), {}, where});
     try {
-        cudaGraph_t native = nullptr;
-        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &native), "cudaGraphChildGraphNodeGetGraph");
-        const auto inner = std::make_shared<GraphState>(native, source);
+        const auto inner = std::make_shared<GraphState>(child_graph_of(node), source);
         inner->set_owns_native(false);
         graph.reserve_nested(*inner);
         graph.attach(inner, GraphIdentity::index_unchecked(handle), Place::child);

@@ -23,7 +23,7 @@ namespace {
 /// The devices named by `options`, checked.
 struct MemoryPlace {
     int device;
-    std::vector<cudaMemAccessDesc> peers;
+    std::vector<CUmemAccessDesc> peers;
 };
 
 template <class MakeSubject>
@@ -53,10 +53,10 @@ MemoryPlace place_of(const AllocOptions& options, const MakeSubject& subject) {
                                "on another device",
                                peer, place.device),
                    subject(), cudaErrorPeerAccessUnsupported);
-        cudaMemAccessDesc access{};
-        access.location.type = cudaMemLocationTypeDevice;
+        CUmemAccessDesc access{};
+        access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
         access.location.id = peer;
-        access.flags = cudaMemAccessFlagsProtReadWrite;
+        access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         place.peers.push_back(access);
     }
     return place;

@@ -53,8 +53,9 @@ Node add_join(GraphState& graph, const Node* from, std::size_t count, const Sour
     for (std::size_t i = 0; i < count; ++i)
         static_cast<void>(index_of(graph, from[i], "join"));
     graph.edge_lists().logical().reserve(count);
-    const auto add = [&](cudaGraphNode_t& node) -> NativeResult {
-        return {cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0), "cudaGraphAddEmptyNode"};
+    const auto add = [&](cudaGraphNode_t& node) {
+        CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_EMPTY);
+        return add_native(node, graph.native(), params);
     };
     const Node node = append_new(graph, NodeKind::empty, {}, {}, where, add);
     add_edges(node, from, count);

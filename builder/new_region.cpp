@@ -7,6 +7,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/node_calls.hpp"
 #include "cuda/stream_status.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/graph_state.hpp"
@@ -293,8 +294,8 @@ CapturedNode NewRegion::describe() {
     if (graph_.records().nodes().size() == first_) {
         graph_.reserve_node();
         line_.reserve(1);
-        cudaGraphNode_t join = nullptr;
-        checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+        cudaGraphNode_t const join =
+            added_native_node<GraphError>(graph_.native(), native_params(CU_GRAPH_NODE_TYPE_EMPTY));
         line_.push_back(join); // a failure of the rest removes it, too
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }

@@ -1,8 +1,8 @@
 // Kernel nodes of cudag's own.
 #include "own_kernel_nodes.hpp"
 
-#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
 #include "graph/graph_state.hpp"
@@ -45,8 +45,8 @@ constexpr const char* set_condition_ptx = R"(.version 8.0
 }
 )";
 
-void* set_condition_kernel() {
-    static void* const kernel = load_kernel(set_condition_ptx, "cudag_set_condition");
+cudaKernel_t set_condition_kernel() {
+    static const cudaKernel_t kernel = load_kernel(set_condition_ptx, "cudag_set_condition");
     return kernel;
 }
 
@@ -56,9 +56,9 @@ const KernelSignature nothing_signature{nullptr, 0, 0};
 
 /// Returns the function of a kernel node; null if CUDA does not report it.
 CUfunction function_of(cudaGraphNode_t node) {
-    CUDA_KERNEL_NODE_PARAMS params{};
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_KERNEL);
     bind_context();
-    return driver().graph_kernel_node_get_params(node, &params) == CUDA_SUCCESS ? params.func : nullptr;
+    return driver().graph_node_get_params(node, &params) == CUDA_SUCCESS ? params.kernel.func : nullptr;
 }
 
 /// Allocates parameters; their values are still to be written.
@@ -68,17 +68,15 @@ KernelParams* make_params(GraphState& graph, const KernelSignature& signature) {
 }
 
 /// Adds a node that runs `kernel`, named `name`, in one thread.
-Node add_own_kernel(GraphState& graph, void* kernel, const char* name, KernelParams* params, void** arguments,
+Node add_own_kernel(GraphState& graph, cudaKernel_t kernel, const char* name, KernelParams* params, void** arguments,
                     std::string_view label, const SourceLocation& where) {
     Label stored_label(label);
     graph.reserve_node();
-    cudaKernelNodeParams native{};
-    native.func = kernel;
-    native.kernelParams = arguments;
+    CUgraphNodeParams native = own_kernel_params(kernel, arguments);
     cudaGraphNode_t node = nullptr;
-    const cudaError_t status = cudaGraphAddKernelNode(&node, graph.native(), nullptr, 0, &native);
-    if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddKernelNode", new_node_subject(NodeKind::kernel, where, name));
+    if (const CUresult result = add_native_node(node, graph.native(), native); result != CUDA_SUCCESS)
+        raise_call<GraphError>(to_runtime(result), add_node_call, new_node_subject(NodeKind::kernel, where, name),
+                               Api::driver);
     params->function = function_of(node);
     return graph.append(node, {NodeKind::kernel, params, std::move(stored_label), where});
 }
@@ -90,7 +88,7 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     constexpr const char* name = "cudag_set_condition";
     require_version(since::kernels_from_images, "a condition with an initial value in a body that is repeated",
                     [&] { return new_node_subject(NodeKind::kernel, where, name); });
-    void* const kernel = set_condition_kernel();
+    const cudaKernel_t kernel = set_condition_kernel();
     KernelParams* const params = make_params(graph, set_condition_signature);
     std::byte* const values = params->values;
     void* arguments[] = {values + SetCondition::layout.parameters[0].offset,
@@ -101,7 +99,7 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
 }
 
 Node add_nothing(GraphState& graph, std::string_view label, const SourceLocation& where) {
-    void* const kernel = nothing_kernel();
+    const cudaKernel_t kernel = nothing_kernel();
     return add_own_kernel(graph, kernel, "cudag_nothing", make_params(graph, nothing_signature), nullptr, label, where);
 }
 

@@ -42,9 +42,18 @@ MAY_INCLUDE = {
 # graphs or nodes, or change several parts together.
 BY_PARTS = ["order", "compare", "handles", "read", "capture", "text"]
 KNOWS_WHOLE_GRAPHS = ["lib/order/inferred_edges.cpp", "lib/handles/graph.cpp", "lib/read/reader.cpp"]
+# CUDA's 40 functions of the runtime and 44 of the driver for nodes of one kind each.
+OF_ONE_KIND = (r"\bcu(?:da)?Graph(?:"
+               r"Add(?:Kernel|Memcpy|Memset|Host|ChildGraph|Empty|Event(?:Record|Wait)|ExternalSemaphores(?:Signal|Wait)"
+               r"|BatchMemOp|Mem(?:Alloc|Free))Node"
+               r"|(?:Exec)?(?:Kernel|Memcpy|Memset|Host|ExternalSemaphores(?:Signal|Wait)|BatchMemOp)Node[GS]etParams"
+               r"|Mem(?:Alloc|Free)NodeGetParams"
+               r"|(?:Exec)?Event(?:Record|Wait)Node[GS]etEvent"
+               r"|ChildGraphNodeGetGraph|ExecChildGraphNodeSetParams)\b")
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [
     (r"\bCUDART_CPU\b", ["include/cudag/detail/runtime.hpp"], "one header knows the runtime"),
+    (OF_ONE_KIND, ["lib/cuda/old_node_calls.cpp"], "CUDA 13.5 announces it as deprecated: take the function for any kind"),
     (r"CUDART_VERSION", ["lib/cuda"], "versions of CUDA differ in lib/cuda only"),
     (r"#include <cuda(?!g)", ["lib", "builder", "include", "!lib/lists", "!lib/edges", "!lib/plan", "!lib/accesses",
                              "!lib/matching"], "these are values: they know no CUDA"),

@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/node_calls.hpp"
 #include "edges/edge_record.hpp"
 #include "graph/node_indices.hpp"
 #include "lists/none.hpp"
@@ -50,9 +51,7 @@ std::string name_of(cudaGraphNode_t node) {
     checked_driver<GraphError>(driver().graph_node_get_type(node, &type), "cuGraphNodeGetType");
     const auto kind = static_cast<NodeKind>(type); // equal values
     if (kind != NodeKind::kernel) return std::string(to_string(kind));
-    CUDA_KERNEL_NODE_PARAMS params{};
-    checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
-    return fmt::format("kernel {}", kernel_name(params.func));
+    return fmt::format("kernel {}", kernel_name(read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.func));
 }
 
 std::string step_of(std::uint32_t number, const CaptureNames& names) {

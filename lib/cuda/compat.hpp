@@ -21,6 +21,7 @@ inline constexpr int kernels_from_images = 12080; ///< cudag's own kernels, load
 inline constexpr int switch_nodes = 12080;
 inline constexpr int else_bodies = 12080;
 inline constexpr int moved_children = 12090;
+inline constexpr int readable_nodes = 13020; ///< nodes of any kind read by one function
 } // namespace since
 
 } // namespace cudag::detail
@@ -68,6 +69,39 @@ inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cu
     return cudaErrorNotSupported;
 #endif
 }
+
+/// The parameters of a copy of several dimensions, as of any node.
+inline cudaGraphNodeParams copy_params(const cudaMemcpy3DParms& copy) {
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeMemcpy;
+    params.memcpy.copyParams = copy;
+    return params;
+}
+inline cudaError_t CUDARTAPI graph_add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaMemcpy3DParms* copy) {
+    cudaGraphNodeParams params = copy_params(*copy);
+    return graph_add_node(node, graph, &params);
+}
+inline cudaError_t CUDARTAPI graph_copy_set_params(cudaGraphNode_t node, const cudaMemcpy3DParms* copy) {
+    cudaGraphNodeParams params = copy_params(*copy);
+    return cudaGraphNodeSetParams(node, &params);
+}
+inline cudaError_t CUDARTAPI graph_exec_copy_set_params(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        const cudaMemcpy3DParms* copy) {
+    cudaGraphNodeParams params = copy_params(*copy);
+    return cudaGraphExecNodeSetParams(exec, node, &params);
+}
+/// Reads a copy as a node of any kind; null if the runtime is older than `since::readable_nodes`.
+#if CUDART_VERSION >= 13020
+inline cudaError_t CUDARTAPI read_copy_as_any(cudaGraphNode_t node, cudaMemcpy3DParms* copy) {
+    cudaGraphNodeParams params{};
+    const cudaError_t status = cudaGraphNodeGetParams(node, &params);
+    *copy = params.memcpy.copyParams;
+    return status;
+}
+inline constexpr auto graph_copy_get_params = read_copy_as_any;
+#else
+inline constexpr std::nullptr_t graph_copy_get_params = nullptr;
+#endif
 
 /// Reads the recording, but not the place of the next node. Sets `id` and `graph` if `status` is active.
 inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,

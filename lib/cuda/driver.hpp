@@ -3,6 +3,7 @@
 
 #include "compat.hpp"
 #include "failure.hpp"
+#include "old_node_calls.hpp"
 #include "thread_state.hpp"
 
 #include <atomic>
@@ -20,18 +21,27 @@ struct Driver {
     decltype(&::cuCtxGetCurrent) ctx_get_current;
     decltype(&::cuCtxGetId) ctx_get_id;
     decltype(&::cuLaunchKernel) launch_kernel;
-    decltype(&::cuGraphAddKernelNode) graph_add_kernel_node;
+    // Nodes of any kind; the functions for one kind behind them if the driver has only those: see old_node_calls.hpp.
+    CUresult(CUDAAPI* graph_add_node)(CUgraphNode*, CUgraph, const CUgraphNode*, const CUgraphEdgeData*, std::size_t,
+                                      CUgraphNodeParams*);
+    CUresult(CUDAAPI* graph_node_set_params)(CUgraphNode, CUgraphNodeParams*);
+    CUresult(CUDAAPI* graph_exec_node_set_params)(CUgraphExec, CUgraphNode, CUgraphNodeParams*);
+    /// `type` must be set already.
+    CUresult(CUDAAPI* graph_node_get_params)(CUgraphNode, CUgraphNodeParams*);
+    // Copies of several dimensions, by the runtime: its parameters count elements where the driver's count bytes.
+    cudaError_t(CUDARTAPI* graph_add_copy)(cudaGraphNode_t*, cudaGraph_t, const cudaMemcpy3DParms*);
+    cudaError_t(CUDARTAPI* graph_copy_set_params)(cudaGraphNode_t, const cudaMemcpy3DParms*);
+    cudaError_t(CUDARTAPI* graph_exec_copy_set_params)(cudaGraphExec_t, cudaGraphNode_t, const cudaMemcpy3DParms*);
+    cudaError_t(CUDARTAPI* graph_copy_get_params)(cudaGraphNode_t, cudaMemcpy3DParms*);
+    OldKernelCalls old_kernels;
     decltype(&::cuGraphGetNodes) graph_get_nodes;
     decltype(&::cuGraphNodeGetType) graph_node_get_type;
     /// CUDA 13.0 folded this variant into the original name.
     CUresult(CUDAAPI* graph_node_get_dependencies)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*, std::size_t*);
-    decltype(&::cuGraphKernelNodeGetParams) graph_kernel_node_get_params;
     decltype(&::cuGraphKernelNodeGetAttribute) graph_kernel_node_get_attribute;
-    decltype(&::cuGraphKernelNodeSetParams) graph_kernel_node_set_params;
     decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
     decltype(&::cuGraphExecUpdate) graph_exec_update;
     decltype(&::cuGraphLaunch) graph_launch;
-    decltype(&::cuGraphExecKernelNodeSetParams) graph_exec_kernel_node_set_params;
     decltype(&::cuKernelGetFunction) kernel_get_function;
     decltype(&::cuFuncGetName) func_get_name;
     decltype(&::cuFuncGetParamInfo) func_get_param_info;
@@ -95,16 +105,16 @@ inline void bind_context() {
 [[nodiscard]] CUcontext converted_green_context(CUcontext context);
 
 template <class Call>
-[[gnu::noinline, gnu::cold]] CUresult call_in_converted_context(CUDA_KERNEL_NODE_PARAMS params, Call call) {
-    params.ctx = converted_green_context(params.ctx);
-    return params.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
+[[gnu::noinline, gnu::cold]] CUresult call_in_converted_context(CUgraphNodeParams params, Call call) {
+    params.kernel.ctx = converted_green_context(params.kernel.ctx);
+    return params.kernel.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
 }
-/// Calls `call(params)`, and again if the driver rejects a green context not converted yet. The second call uses a copy
-/// of `call`, so that the first keeps its captures in registers.
+/// Calls `call(params)` for a kernel node, and again if the driver rejects a green context not converted yet. The
+/// second call uses a copy of `call`, so that the first keeps its captures in registers.
 template <class Call>
-CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
+CUresult call_in_context(CUgraphNodeParams& params, const Call& call) {
     const CUresult result = call(params);
-    if (result != CUDA_ERROR_INVALID_CONTEXT || params.ctx == nullptr) [[likely]]
+    if (result != CUDA_ERROR_INVALID_CONTEXT || params.kernel.ctx == nullptr) [[likely]]
         return result;
     return call_in_converted_context(params, call);
 }

@@ -65,7 +65,7 @@ void ChangedNodes::undo(Change& change) noexcept {
     Kept* const kept = change.kept.get();
     const NativeResult result =
         exec_.set_params(change.place, change.shadow.params, kept == nullptr ? nullptr : kept->undo);
-    if (result.api == Api::runtime) ignore(result.status);
+    ignore(result);
     if (kept == nullptr) return;
     if (change.shadow.owners.empty())
         change.shadow.owners = std::move(kept->undo_owners);

@@ -47,7 +47,7 @@ void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, con
     if (!loses_order(params)) return;
     try {
         const NativeResult result = park(exec, node, params);
-        ignore(result.status);
+        ignore(result);
         if (result.status != cudaSuccess) must_park_ = true;
     } catch (const Error&) {
         must_park_ = true;

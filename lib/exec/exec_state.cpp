@@ -60,7 +60,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
       plan_{planned_graphs(*source_), source_->records().is_read()}, seen_(source_->changes().version()),
       uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
-        checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
+        checked<InstantiateError>(set_host_run(native, host.node, *host.run));
     source_->number_nodes();
     effective_.replace_shadows(shadows_from(*source_), in_flight_);
     options_.upload_stream.reset();
@@ -160,7 +160,7 @@ NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& para
         return result;
     }
     in_flight_.begin_tracking();
-    return {set_host_run(native_, node.native(), *run), "cudaGraphExecHostNodeSetParams"};
+    return set_host_run(native_, node.native(), *run);
 }
 
 void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {

@@ -39,9 +39,8 @@ Owners owners_of(const std::vector<HostNodeRun>& runs) {
     return owners;
 }
 
-cudaError_t set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run) noexcept {
-    const cudaHostNodeParams params = run.params();
-    return cudaGraphExecHostNodeSetParams(exec, node, &params);
+NativeResult set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run) {
+    return set_native({node, exec}, run.params());
 }
 
 } // namespace cudag::detail

@@ -1,6 +1,7 @@
 // The host nodes of an exec: CUDA calls them through the exec's own runs, which know the node and the launch.
 #pragma once
 
+#include "node/native_result.hpp"
 #include "owners/host_call.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -34,6 +35,6 @@ struct HostNodeRun {
 [[nodiscard]] Owners owners_of(const std::vector<HostNodeRun>& runs);
 
 /// Makes CUDA call a node of `exec` through `run`.
-[[nodiscard]] cudaError_t set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run) noexcept;
+[[nodiscard]] NativeResult set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run);
 
 } // namespace cudag::detail

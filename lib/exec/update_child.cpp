@@ -11,6 +11,7 @@
 #include "exec_declarations.hpp"
 #include "exec_nodes.hpp"
 #include "graph/in_force.hpp"
+#include "node/native_result.hpp"
 #include "order/race_check.hpp"
 #include "update_rules.hpp"
 
@@ -146,14 +147,13 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const detail::WithoutUserObjects as_owned(next);
     // CUDA compares all nodes ever added to both graphs, in number and place. Nodes removed by builders and plans
     // count.
-    const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
+    CUgraphNodeParams params = detail::native_params(CU_GRAPH_NODE_TYPE_GRAPH);
+    params.graph.graph = next.native();
+    const auto [status, operation, api] = detail::set_native({target.native(), exec.native()}, params);
     if (status == cudaSuccess) {
         pending.commit();
     } else {
-        detail::ignore(status); // first: the rest may run out of memory
-        constexpr const char* operation = "cudaGraphExecChildGraphNodeSetParams";
-        const detail::CallFailure failure =
-            detail::describe_failure(status, operation, subject(), detail::Api::runtime);
+        const detail::CallFailure failure = detail::describe_failure(status, operation, subject(), api);
         if (status != cudaErrorGraphExecUpdateFailure || !pending.push_each())
             throw UpdateError(status, failure.text, failure.details);
     }

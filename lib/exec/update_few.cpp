@@ -123,7 +123,7 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
     const auto take_back = [&](std::size_t i) {
         const NodePlace place{&exec.source(), nodes[i]};
         const NativeResult result = exec.set_params(place, exec.effective().of(place), nullptr);
-        if (result.api == Api::runtime) ignore(result.status);
+        ignore(result);
     };
     bind_context();
     return !AllOrNone(give, take_back).push(nodes.size());

@@ -3,6 +3,7 @@
 #include <cudag/graph.hpp>
 #include <cudag/race.hpp>
 
+#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
@@ -22,6 +23,7 @@
 #include "watched_writes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -146,8 +148,8 @@ class ExecUpdate {
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
-        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
-            return set_native({node_.graph->records().natives()[node_.index], exec_.native()}, params);
+        if constexpr (std::is_same_v<Params, CUgraphNodeParams>)
+            return set_kernel({node_.graph->records().natives()[node_.index], exec_.native()}, params);
         else
             return exec_.set_params(node_, params, next_ ? *next_ : next_.emplace());
     }
@@ -184,6 +186,21 @@ class ExecUpdate {
     std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: unchanged
     RaceCheck races_;
 };
+
+/// Sets a node of a graph. Its device is made current, if known: CUDA moves nodes other than kernels to the current
+/// one.
+template <class Params>
+NativeResult set_in_graph(const GraphState& graph, std::uint32_t index, const Params& params) {
+    const NodeTarget target{graph.records().natives()[index]};
+    if constexpr (std::is_same_v<Params, CUgraphNodeParams>) {
+        return set_kernel(target, params);
+    } else {
+        const std::int32_t device = graph.records().nodes()[index].device;
+        if (device == any_device || is_only_device()) return set_native(target, params);
+        const DeviceGuard guard(device);
+        return set_native(target, params);
+    }
+}
 
 /// One update of a graph's node.
 class GraphUpdate {
@@ -229,7 +246,7 @@ class GraphUpdate {
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
-        return set_native({graph_.records().natives()[node_.index]}, params);
+        return set_in_graph(graph_, node_.index, params);
     }
     void commit() noexcept {
         graph_.changes().count(node_, std::move(next_));
@@ -286,7 +303,7 @@ class RecordUpdate {
     static void prepare_params(const NodeParams&) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
-        return set_native({graph_.records().natives()[index_]}, params);
+        return set_in_graph(graph_, index_, params);
     }
     void commit() noexcept { graph_.records().record(index_).params = params_.view(); }
 

@@ -1,6 +1,7 @@
 // Clones of graphs, and the native nodes in them.
 #include "clone_natives.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "graph_state.hpp"
 
 #include <memory>
@@ -45,9 +46,7 @@ CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
     }
     found.nested.reserve(graph.nested().size());
     for (const auto& inner : graph.nested()) {
-        cudaGraph_t native = nullptr;
-        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(found.nodes[inner->tree().parent_node()], &native),
-                            "cudaGraphChildGraphNodeGetGraph");
+        cudaGraph_t const native = child_graph_of(found.nodes[inner->tree().parent_node()]);
         found.nested.push_back(natives_in(*inner, native));
     }
     return found;

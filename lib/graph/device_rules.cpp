@@ -2,6 +2,7 @@
 #include "device_rules.hpp"
 
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
 #include "names.hpp"
@@ -21,8 +22,7 @@ Subject subject_of(const GraphState& graph, std::uint32_t index) {
 
 void require_plain_copy(const GraphState& graph, std::uint32_t index) {
     cudaMemcpy3DParms copy{};
-    checked<InstantiateError>(cudaGraphMemcpyNodeGetParams(records_of(graph).natives()[index], &copy),
-                              "cudaGraphMemcpyNodeGetParams");
+    checked<InstantiateError>(driver().graph_copy_get_params(records_of(graph).natives()[index], &copy), copy_getter());
     if (copy.srcArray != nullptr || copy.dstArray != nullptr)
         refuse<InstantiateError>("a device-launched graph copies no arrays; copy linear memory",
                                  subject_of(graph, index));

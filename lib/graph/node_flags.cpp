@@ -6,6 +6,7 @@
 #include "native_graph.hpp"
 
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 
 #include <algorithm>
 
@@ -30,9 +31,7 @@ bool has_native_memory_nodes(cudaGraph_t graph) {
         checked<GraphError>(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
         if (type != cudaGraphNodeTypeGraph)
             return type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
-        cudaGraph_t inner = nullptr;
-        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &inner), "cudaGraphChildGraphNodeGetGraph");
-        return has_native_memory_nodes(inner);
+        return has_native_memory_nodes(child_graph_of(node));
     });
 }
 

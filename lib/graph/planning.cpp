@@ -6,6 +6,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
 #include "edges/edge_set.hpp"
@@ -124,10 +125,9 @@ class NodeDevices {
 
   private:
     [[nodiscard]] std::uint32_t of_kernel(cudaGraphNode_t node) {
-        CUDA_KERNEL_NODE_PARAMS params{};
-        checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
-        const auto [place, is_new] = of_context_.try_emplace(params.ctx);
-        if (is_new) place->second = static_cast<std::uint32_t>(device_of_context(params.ctx));
+        CUcontext context = read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
+        const auto [place, is_new] = of_context_.try_emplace(context);
+        if (is_new) place->second = static_cast<std::uint32_t>(device_of_context(context));
         return place->second;
     }
 
@@ -171,13 +171,11 @@ EarlyNodes early_nodes(const GraphState& graph) {
     found.contexts.resize(nodes);
     for (std::size_t node = 0; node < nodes; ++node) {
         if (found.roles[node] == EarlyRole::other) continue;
-        CUDA_KERNEL_NODE_PARAMS params{};
-        checked_driver<GraphError>(driver().graph_kernel_node_get_params(records.natives()[node], &params),
-                                   "cuGraphKernelNodeGetParams");
+        CUcontext context = read_native_node(records.natives()[node], CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
         const auto number = static_cast<std::uint32_t>(contexts.size());
-        const auto [place, is_new] = contexts.try_emplace(params.ctx, Context{number, false});
+        const auto [place, is_new] = contexts.try_emplace(context, Context{number, false});
         if (is_new) {
-            const int device = device_of_context(params.ctx);
+            const int device = device_of_context(context);
             place->second.is_early = compute_capability(device).major >= early_launch_major;
         }
         found.contexts[node] = place->second.number;
@@ -243,26 +241,16 @@ std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEd
 /// Adds an empty kernel of one thread in the context of the kernel `neighbour`; on the current device if `neighbour` is
 /// null.
 cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
-    CUDA_KERNEL_NODE_PARAMS params{};
-    if (neighbour != nullptr) {
-        CUDA_KERNEL_NODE_PARAMS other{};
-        checked_driver<GraphError>(driver().graph_kernel_node_get_params(neighbour, &other),
-                                   "cuGraphKernelNodeGetParams");
-        params.ctx = other.ctx;
-    }
-    params.kern = reinterpret_cast<CUkernel>(nothing_kernel());
-    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    CUgraphNodeParams params = own_kernel_params(nothing_kernel(), nullptr);
+    if (neighbour != nullptr) params.kernel.ctx = read_native_node(neighbour, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
     cudaGraphNode_t node = nullptr;
-    const auto add = [&](const CUDA_KERNEL_NODE_PARAMS& given) {
-        return driver().graph_add_kernel_node(&node, graph, nullptr, 0, &given);
-    };
+    const auto add = [&](CUgraphNodeParams& given) { return add_native_node(node, graph, given); };
     CUresult added = call_in_context(params, add);
-    if (added == CUDA_ERROR_INVALID_CONTEXT && params.ctx != nullptr) {
-        params.ctx = nullptr; // the current context
+    if (added == CUDA_ERROR_INVALID_CONTEXT && params.kernel.ctx != nullptr) {
+        params.kernel.ctx = nullptr; // the current context
         added = add(params);
     }
-    checked_driver<GraphError>(added, "cuGraphAddKernelNode");
+    checked_driver<GraphError>(added, add_node_call);
     return node;
 }
 

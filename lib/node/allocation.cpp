@@ -3,38 +3,39 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 namespace cudag::detail {
 
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const NewAllocation& wanted, AllocParams& made) {
-    cudaMemAllocNodeParams native{};
-    native.poolProps.allocType = cudaMemAllocationTypePinned;
-    native.poolProps.handleTypes = cudaMemHandleTypeNone;
-    native.poolProps.location.type = cudaMemLocationTypeDevice;
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+    CUDA_MEM_ALLOC_NODE_PARAMS_v2& native = params.alloc;
+    native.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    native.poolProps.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+    native.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     native.poolProps.location.id = wanted.device;
     native.poolProps.maxSize = wanted.max_pool_bytes;
     native.accessDescs = wanted.peers.empty() ? nullptr : wanted.peers.data();
     native.accessDescCount = wanted.peers.size();
     native.bytesize = wanted.bytes;
-    const cudaError_t status =
-        cudaGraphAddMemAllocNode(&node, graph, wanted.after.data(), wanted.after.size(), &native);
-    made = {native.dptr, native.bytesize, wanted.device};
-    return {status, "cudaGraphAddMemAllocNode"};
+    const NativeResult result = add_native(node, graph, params, wanted.after);
+    made = {std::bit_cast<void*>(native.dptr), native.bytesize, wanted.device};
+    return result;
 }
 
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const FreeParams& free) {
-    return {cudaGraphAddMemFreeNode(&node, graph, nullptr, 0, free.address), "cudaGraphAddMemFreeNode"};
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_MEM_FREE);
+    params.free.dptr = std::bit_cast<CUdeviceptr>(free.address);
+    return add_native(node, graph, params);
 }
 
 AllocParams read_alloc(cudaGraphNode_t node) {
-    cudaMemAllocNodeParams native{};
-    checked<GraphError>(cudaGraphMemAllocNodeGetParams(node, &native), "cudaGraphMemAllocNodeGetParams");
-    return {native.dptr, native.bytesize, native.poolProps.location.id};
+    const CUDA_MEM_ALLOC_NODE_PARAMS_v2 native = read_native_node(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC).alloc;
+    return {std::bit_cast<void*>(native.dptr), native.bytesize, native.poolProps.location.id};
 }
 
 FreeParams read_free(cudaGraphNode_t node) {
-    void* address = nullptr;
-    checked<GraphError>(cudaGraphMemFreeNodeGetParams(node, &address), "cudaGraphMemFreeNodeGetParams");
-    return {address};
+    return {std::bit_cast<void*>(read_native_node(node, CU_GRAPH_NODE_TYPE_MEM_FREE).free.dptr)};
 }
 
 std::string title(const AllocParams& alloc) {

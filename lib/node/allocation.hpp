@@ -27,7 +27,7 @@ struct NewAllocation {
     std::size_t bytes;
     std::size_t max_pool_bytes;
     int device;
-    std::span<const cudaMemAccessDesc> peers;
+    std::span<const CUmemAccessDesc> peers;
     std::span<const cudaGraphNode_t> after;
 };
 

@@ -3,6 +3,7 @@
 
 #include "comparison.hpp"
 #include "copy.hpp"
+#include "cuda/node_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -73,18 +74,18 @@ const char* why_not_in_body(const cudaMemcpy3DParms& copy) {
 }
 
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaMemcpy3DParms& copy) {
-    return {cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy), "cudaGraphAddMemcpyNode"};
+    return {driver().graph_add_copy(&node, graph, &copy), "cudaGraphAddNode"};
 }
 
 NativeResult set_native(const NodeTarget& target, const cudaMemcpy3DParms& copy) {
     if (target.exec != nullptr)
-        return {cudaGraphExecMemcpyNodeSetParams(target.exec, target.node, &copy), "cudaGraphExecMemcpyNodeSetParams"};
-    return {cudaGraphMemcpyNodeSetParams(target.node, &copy), "cudaGraphMemcpyNodeSetParams"};
+        return {driver().graph_exec_copy_set_params(target.exec, target.node, &copy), "cudaGraphExecNodeSetParams"};
+    return {driver().graph_copy_set_params(target.node, &copy), "cudaGraphNodeSetParams"};
 }
 
 cudaMemcpy3DParms read_copy(cudaGraphNode_t node) {
     cudaMemcpy3DParms native{};
-    checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
+    checked<GraphError>(driver().graph_copy_get_params(node, &native), copy_getter());
     return native;
 }
 

@@ -85,9 +85,7 @@ NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const No
     int current = 0;
     if (const cudaError_t status = cudaGetDevice(&current); status != cudaSuccess || current == device) return result;
     const DeviceGuard guard(device);
-    const NativeResult again = set_native({node, exec}, params);
-    if (again.status == cudaSuccess) static_cast<void>(cudaGetLastError());
-    return again;
+    return set_native({node, exec}, params);
 }
 
 } // namespace

@@ -18,8 +18,14 @@ struct EventParams {
 /// The problem if the event is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const EventParams& event);
 
-[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const EventParams& event);
-[[nodiscard]] NativeResult set_native(const NodeTarget& target, const EventParams& event);
+[[nodiscard]] CUgraphNodeParams native_params(const EventParams& event) noexcept;
+[[nodiscard]] inline NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const EventParams& event) {
+    CUgraphNodeParams params = native_params(event);
+    return add_native(node, graph, params);
+}
+[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const EventParams& event) {
+    return set_native(target, native_params(event));
+}
 [[nodiscard]] EventParams read_event(cudaGraphNode_t node, bool records);
 
 template <class Visitor>

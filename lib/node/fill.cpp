@@ -3,22 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 namespace cudag::detail {
-
-namespace {
-
-cudaMemsetParams runtime_params(const SetParams& set) noexcept {
-    cudaMemsetParams params{};
-    params.dst = set.destination;
-    params.value = set.value;
-    params.elementSize = set.element_bytes;
-    params.width = set.size;
-    params.height = set.height;
-    params.pitch = set.pitch;
-    return params;
-}
-
-} // namespace
 
 std::string problem_of(const SetParams& set) {
     if (set.size == 0 || set.height == 0) return "a memset of 0 elements; leave it out";
@@ -33,23 +20,26 @@ std::string problem_of(const SetParams& set) {
     return {};
 }
 
-NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set) {
-    const cudaMemsetParams native = runtime_params(set);
-    return {cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &native), "cudaGraphAddMemsetNode"};
-}
-
-NativeResult set_native(const NodeTarget& target, const SetParams& set) {
-    const cudaMemsetParams native = runtime_params(set);
-    if (target.exec != nullptr)
-        return {cudaGraphExecMemsetNodeSetParams(target.exec, target.node, &native),
-                "cudaGraphExecMemsetNodeSetParams"};
-    return {cudaGraphMemsetNodeSetParams(target.node, &native), "cudaGraphMemsetNodeSetParams"};
+CUgraphNodeParams native_params(const SetParams& set) noexcept {
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_MEMSET);
+    params.memset.dst = std::bit_cast<CUdeviceptr>(set.destination);
+    params.memset.value = set.value;
+    params.memset.elementSize = set.element_bytes;
+    params.memset.width = set.size;
+    params.memset.height = set.height;
+    params.memset.pitch = set.pitch;
+    return params;
 }
 
 SetParams read_set(cudaGraphNode_t node) {
-    cudaMemsetParams native{};
-    checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
-    return {native.dst, native.width, native.elementSize, native.value, native.height, native.pitch, 1};
+    const CUDA_MEMSET_NODE_PARAMS_v2 native = read_native_node(node, CU_GRAPH_NODE_TYPE_MEMSET).memset;
+    return {std::bit_cast<void*>(native.dst),
+            native.width,
+            native.elementSize,
+            native.value,
+            native.height,
+            native.pitch,
+            1};
 }
 
 std::string title(const SetParams& set) {

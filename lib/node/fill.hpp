@@ -25,8 +25,15 @@ namespace cudag::detail {
 /// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);
 
-[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set);
-[[nodiscard]] NativeResult set_native(const NodeTarget& target, const SetParams& set);
+/// The node runs in the current context.
+[[nodiscard]] CUgraphNodeParams native_params(const SetParams& set) noexcept;
+[[nodiscard]] inline NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set) {
+    CUgraphNodeParams params = native_params(set);
+    return add_native(node, graph, params);
+}
+[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const SetParams& set) {
+    return set_native(target, native_params(set));
+}
 [[nodiscard]] SetParams read_set(cudaGraphNode_t node);
 
 /// CUDA updates only address and value of a fill of several rows.

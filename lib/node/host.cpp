@@ -3,20 +3,16 @@
 
 namespace cudag::detail {
 
-NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaHostNodeParams& host) {
-    return {cudaGraphAddHostNode(&node, graph, nullptr, 0, &host), "cudaGraphAddHostNode"};
-}
-
-NativeResult set_native(const NodeTarget& target, const cudaHostNodeParams& host) {
-    if (target.exec != nullptr)
-        return {cudaGraphExecHostNodeSetParams(target.exec, target.node, &host), "cudaGraphExecHostNodeSetParams"};
-    return {cudaGraphHostNodeSetParams(target.node, &host), "cudaGraphHostNodeSetParams"};
+CUgraphNodeParams native_params(const cudaHostNodeParams& host) noexcept {
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_HOST);
+    params.host.fn = host.fn;
+    params.host.userData = host.userData;
+    return params;
 }
 
 cudaHostNodeParams read_host(cudaGraphNode_t node) {
-    cudaHostNodeParams native{};
-    checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
-    return native;
+    const CUgraphNodeParams params = read_native_node(node, CU_GRAPH_NODE_TYPE_HOST);
+    return {params.host.fn, params.host.userData};
 }
 
 } // namespace cudag::detail

@@ -8,8 +8,14 @@
 
 namespace cudag::detail {
 
-[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaHostNodeParams& host);
-[[nodiscard]] NativeResult set_native(const NodeTarget& target, const cudaHostNodeParams& host);
+[[nodiscard]] CUgraphNodeParams native_params(const cudaHostNodeParams& host) noexcept;
+[[nodiscard]] inline NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaHostNodeParams& host) {
+    CUgraphNodeParams params = native_params(host);
+    return add_native(node, graph, params);
+}
+[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const cudaHostNodeParams& host) {
+    return set_native(target, native_params(host));
+}
 [[nodiscard]] cudaHostNodeParams read_host(cudaGraphNode_t node);
 
 template <class Visitor>

@@ -49,8 +49,7 @@ void copy_buffer(const KernelSignature& signature, void* const* extra, std::byte
 } // namespace
 
 const KernelParams* KernelReader::read(cudaGraphNode_t node) {
-    CUDA_KERNEL_NODE_PARAMS native{};
-    checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &native), "cuGraphKernelNodeGetParams");
+    const CUDA_KERNEL_NODE_PARAMS_v3 native = read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel;
     const KernelSignature& signature = this->signature(native.func);
     auto* memory = static_cast<std::byte*>(memory_.allocate(sizeof(KernelParams) + signature.bytes));
     std::byte* values = memory + sizeof(KernelParams);

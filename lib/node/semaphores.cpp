@@ -13,39 +13,51 @@ namespace cudag::detail {
 
 namespace {
 
-/// CUDA's parameters of a node that signals or waits; they refer to this object.
-template <class NativeNodeParams, class NativeParams>
-class NativeSemaphores {
-  public:
-    explicit NativeSemaphores(std::span<const SemaphoreOperation> operations) : params_(operations.size()) {
-        for (std::size_t i = 0; i < operations.size(); ++i) {
-            semaphores_.push_back(operations[i].semaphore);
-            params_[i].params.fence.value = operations[i].value;
+constexpr CUgraphNodeType type_of_semaphores(bool signals) noexcept {
+    return signals ? CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL : CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
+}
+
+/// The arrays to which CUDA's parameters of a node refer.
+template <class Operation>
+struct SemaphoreArrays {
+    explicit SemaphoreArrays(std::span<const SemaphoreOperation> list) : operations(list.size()) {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            semaphores.push_back(reinterpret_cast<CUexternalSemaphore>(list[i].semaphore)); // the same object
+            operations[i].params.fence.value = list[i].value;
         }
-        node_.extSemArray = semaphores_.data();
-        node_.paramsArray = params_.data();
-        node_.numExtSems = static_cast<unsigned>(operations.size());
     }
-    NativeSemaphores(const NativeSemaphores&) = delete;
-    NativeSemaphores& operator=(const NativeSemaphores&) = delete;
+    template <class Native>
+    void put(Native& native) noexcept {
+        native.extSemArray = semaphores.data();
+        native.paramsArray = operations.data();
+        native.numExtSems = static_cast<unsigned>(operations.size());
+    }
 
-    [[nodiscard]] const NativeNodeParams* get() const noexcept { return &node_; }
-
-  private:
-    std::vector<cudaExternalSemaphore_t> semaphores_;
-    std::vector<NativeParams> params_;
-    NativeNodeParams node_{};
+    std::vector<CUexternalSemaphore> semaphores;
+    std::vector<Operation> operations;
 };
 
-using Signals = NativeSemaphores<cudaExternalSemaphoreSignalNodeParams, cudaExternalSemaphoreSignalParams>;
-using Waits = NativeSemaphores<cudaExternalSemaphoreWaitNodeParams, cudaExternalSemaphoreWaitParams>;
+/// Calls `use` with CUDA's parameters of a node.
+template <class Use>
+NativeResult use_native(const SemaphoreParams& semaphores, const Use& use) {
+    CUgraphNodeParams params = native_params(type_of_semaphores(semaphores.signals));
+    if (semaphores.signals) {
+        SemaphoreArrays<CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS> arrays(semaphores.list());
+        arrays.put(params.extSemSignal);
+        return use(params);
+    }
+    SemaphoreArrays<CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS> arrays(semaphores.list());
+    arrays.put(params.extSemWait);
+    return use(params);
+}
 
 template <class Native>
 SemaphoreParams read_list(const Native& native, bool signals, std::pmr::memory_resource& memory) {
     const std::size_t bytes = native.numExtSems * sizeof(SemaphoreOperation);
     auto* list = static_cast<SemaphoreOperation*>(memory.allocate(bytes, alignof(SemaphoreOperation)));
     for (unsigned i = 0; i < native.numExtSems; ++i)
-        list[i] = {native.extSemArray[i], native.paramsArray[i].params.fence.value};
+        list[i] = {reinterpret_cast<cudaExternalSemaphore_t>(native.extSemArray[i]),
+                   native.paramsArray[i].params.fence.value};
     return {signals, native.numExtSems, list};
 }
 
@@ -60,41 +72,16 @@ std::string problem_of(const SemaphoreParams& semaphores) {
 }
 
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores) {
-    if (semaphores.signals)
-        return {cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, Signals(semaphores.list()).get()),
-                "cudaGraphAddExternalSemaphoresSignalNode"};
-    return {cudaGraphAddExternalSemaphoresWaitNode(&node, graph, nullptr, 0, Waits(semaphores.list()).get()),
-            "cudaGraphAddExternalSemaphoresWaitNode"};
+    return use_native(semaphores, [&](CUgraphNodeParams& params) { return add_native(node, graph, params); });
 }
 
 NativeResult set_native(const NodeTarget& target, const SemaphoreParams& semaphores) {
-    if (semaphores.signals) {
-        const Signals native(semaphores.list());
-        if (target.exec != nullptr)
-            return {cudaGraphExecExternalSemaphoresSignalNodeSetParams(target.exec, target.node, native.get()),
-                    "cudaGraphExecExternalSemaphoresSignalNodeSetParams"};
-        return {cudaGraphExternalSemaphoresSignalNodeSetParams(target.node, native.get()),
-                "cudaGraphExternalSemaphoresSignalNodeSetParams"};
-    }
-    const Waits native(semaphores.list());
-    if (target.exec != nullptr)
-        return {cudaGraphExecExternalSemaphoresWaitNodeSetParams(target.exec, target.node, native.get()),
-                "cudaGraphExecExternalSemaphoresWaitNodeSetParams"};
-    return {cudaGraphExternalSemaphoresWaitNodeSetParams(target.node, native.get()),
-            "cudaGraphExternalSemaphoresWaitNodeSetParams"};
+    return use_native(semaphores, [&](CUgraphNodeParams& params) { return set_native(target, params); });
 }
 
 SemaphoreParams read_semaphores(cudaGraphNode_t node, bool signals, std::pmr::memory_resource& memory) {
-    if (signals) {
-        cudaExternalSemaphoreSignalNodeParams native{};
-        checked<GraphError>(cudaGraphExternalSemaphoresSignalNodeGetParams(node, &native),
-                            "cudaGraphExternalSemaphoresSignalNodeGetParams");
-        return read_list(native, signals, memory);
-    }
-    cudaExternalSemaphoreWaitNodeParams native{};
-    checked<GraphError>(cudaGraphExternalSemaphoresWaitNodeGetParams(node, &native),
-                        "cudaGraphExternalSemaphoresWaitNodeGetParams");
-    return read_list(native, signals, memory);
+    const CUgraphNodeParams params = read_native_node(node, type_of_semaphores(signals));
+    return signals ? read_list(params.extSemSignal, signals, memory) : read_list(params.extSemWait, signals, memory);
 }
 
 std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept {

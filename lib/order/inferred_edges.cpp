@@ -3,6 +3,7 @@
 
 #include "accesses/inference.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "edges/edge_set.hpp"
 #include "edges/program_order.hpp"
 #include "edges/topological_order.hpp"
@@ -166,8 +167,7 @@ void add_join(GraphState& graph, std::uint32_t user) {
     const SourceLocation where = graph.records().nodes()[user].location;
     Label label("inferred join");
     graph.reserve_node();
-    cudaGraphNode_t node = nullptr;
-    checked<GraphError>(cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+    cudaGraphNode_t const node = added_native_node<GraphError>(graph.native(), native_params(CU_GRAPH_NODE_TYPE_EMPTY));
     graph.append(node, {NodeKind::empty, std::monostate(), std::move(label), where});
 }
 

@@ -4,9 +4,11 @@
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/node_calls.hpp"
 #include "exec/exec_state.hpp"
 #include "graph/graph_locks.hpp"
 #include "graph/native_graph.hpp"
+#include "node/event.hpp"
 
 #include <cudag/error.hpp>
 
@@ -120,10 +122,7 @@ class EventTimes final : public TimeSource {
 
     [[nodiscard]] cudaGraphNode_t add_record(const UniqueEvent& event,
                                              const std::vector<cudaGraphNode_t>& after) const {
-        cudaGraphNode_t record = nullptr;
-        checked(cudaGraphAddEventRecordNode(&record, graph_.get(), after.data(), after.size(), event.get()),
-                "cudaGraphAddEventRecordNode");
-        return record;
+        return added_native_node<Error>(graph_.get(), native_params(EventParams{event.get(), true}), after);
     }
     void add_edges(const std::vector<cudaGraphNode_t>& from, cudaGraphNode_t to) const {
         const std::vector<cudaGraphNode_t> ends(from.size(), to);

@@ -3,6 +3,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
 #include "edge_reader.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/graph_state.hpp"
@@ -27,9 +28,7 @@ namespace {
 
 /// Describes the graph inside a child node, its owner.
 std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
-    cudaGraph_t native = nullptr;
-    checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
-    auto inner = captured_graph(native, CaptureNames(0, {}));
+    auto inner = captured_graph(child_graph_of(child), CaptureNames(0, {}));
     inner->set_owns_native(false);
     inner->records().read_nodes();
     return inner;

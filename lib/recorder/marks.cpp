@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
+#include "cuda/node_calls.hpp"
 #include "cuda/own_kernels.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_edges.hpp"
@@ -10,6 +11,7 @@
 #include "graph/graph_tree.hpp"
 #include "graph/native_graph.hpp"
 #include "mark_layout.hpp"
+#include "node/fill.hpp"
 #include "recorder.hpp"
 
 #include <cstddef>
@@ -76,27 +78,14 @@ cudaKernel_t mark_kernel() noexcept {
 /// takes some hundred times as long to launch.
 cudaGraphNode_t add_mark(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& after, std::uint32_t* words,
                          std::uint32_t count, std::uint32_t value) {
-    cudaGraphNode_t node = nullptr;
     if (const cudaKernel_t kernel = mark_kernel()) {
         void* arguments[] = {&words, &count, &value};
-        cudaKernelNodeParams params{};
-        params.func = kernel;
-        params.gridDim = {1, 1, 1};
-        params.blockDim = {count == 1 ? 1U : 256U, 1, 1};
-        params.kernelParams = arguments;
-        checked<InstantiateError>(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params),
-                                  "cudaGraphAddKernelNode");
-        return node;
+        CUgraphNodeParams params = own_kernel_params(kernel, arguments);
+        params.kernel.blockDimX = count == 1 ? 1U : 256U;
+        return added_native_node<InstantiateError>(graph, params, after);
     }
-    cudaMemsetParams fill{};
-    fill.dst = words;
-    fill.elementSize = sizeof *words;
-    fill.value = value;
-    fill.width = count;
-    fill.height = 1;
-    checked<InstantiateError>(cudaGraphAddMemsetNode(&node, graph, after.data(), after.size(), &fill),
-                              "cudaGraphAddMemsetNode");
-    return node;
+    const SetParams fill{words, count, sizeof *words, value};
+    return added_native_node<InstantiateError>(graph, native_params(fill), after);
 }
 
 } // namespace

@@ -80,8 +80,9 @@ struct WithNodes : FakeDriver {
     WithNodes() {
         nodes.clear();
         contexts_asked = functions_asked = 0;
-        calls.graph_kernel_node_get_params = [](CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
-            *params = nodes[reinterpret_cast<std::uintptr_t>(node) - 1];
+        calls.graph_node_get_params = [](CUgraphNode node, CUgraphNodeParams* params) {
+            CHECK(params->type == CU_GRAPH_NODE_TYPE_KERNEL);
+            params->kernel = nodes[reinterpret_cast<std::uintptr_t>(node) - 1];
             return CUDA_SUCCESS;
         };
         calls.primary_ctx_get_state = [](CUdevice device, unsigned* flags, int* is_active) {
@@ -109,12 +110,12 @@ struct WithNodes : FakeDriver {
     static cudaGraphNode_t node(std::size_t number) { return fake<CUgraphNode_st>(number + 1); }
 
     static inline const CUcontext primary = fake<CUctx_st>(8), green = fake<CUctx_st>(16), other = fake<CUctx_st>(24);
-    static inline std::vector<CUDA_KERNEL_NODE_PARAMS> nodes;
+    static inline std::vector<CUDA_KERNEL_NODE_PARAMS_v3> nodes;
     static inline int contexts_asked, functions_asked;
 };
 
-CUDA_KERNEL_NODE_PARAMS native(CUfunction function, CUcontext context, void** values) {
-    CUDA_KERNEL_NODE_PARAMS params{};
+CUDA_KERNEL_NODE_PARAMS_v3 native(CUfunction function, CUcontext context, void** values) {
+    CUDA_KERNEL_NODE_PARAMS_v3 params{};
     params.func = function;
     params.ctx = context;
     params.kernelParams = values;

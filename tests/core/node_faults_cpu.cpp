@@ -46,13 +46,13 @@ struct Launch : NativeGraph {
     Launch() {
         cudaFunction_t function = nullptr;
         cudag::check(cudaGetFuncBySymbol(&function, kernel_symbol(sought)));
-        params.func = function;
-        params.gridDimX = 2;
-        params.gridDimY = params.gridDimZ = 1;
-        params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-        REQUIRE(driver().graph_add_kernel_node(&node, graph, nullptr, 0, &params) == CUDA_SUCCESS);
+        params.kernel.func = function;
+        params.kernel.gridDimX = 2;
+        params.kernel.gridDimY = params.kernel.gridDimZ = 1;
+        params.kernel.blockDimX = params.kernel.blockDimY = params.kernel.blockDimZ = 1;
+        REQUIRE(add_native_node(node, graph, params) == CUDA_SUCCESS);
     }
-    CUDA_KERNEL_NODE_PARAMS params{};
+    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_KERNEL);
 };
 
 /// Whatever call of it fails, `problem` finds none.
@@ -126,13 +126,11 @@ TEST_CASE("an attribute that an exec keeps counts from the version of CUDA that 
 TEST_CASE("a node gets the shared memory that its mode allows once it has the mode", "[core][attributes]") {
     const DriverVersion newest(13020);
     Launch launch;
-    CUDA_KERNEL_NODE_PARAMS larger = launch.params;
-    larger.sharedMemBytes = 128;
+    CUgraphNodeParams larger = launch.params;
+    larger.kernel.sharedMemBytes = 128;
     const LaunchConfig config{.shared_memory_mode = cudag::SharedMemoryMode::allow_non_portable};
     const auto shared_bytes = [&] {
-        CUDA_KERNEL_NODE_PARAMS now{};
-        REQUIRE(driver().graph_kernel_node_get_params(launch.node, &now) == CUDA_SUCCESS);
-        return now.sharedMemBytes;
+        return read_native_node(launch.node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.sharedMemBytes;
     };
     set_attributes(launch.node, larger, {.priority = 0}, nullptr, {"kernel sought"});
     CHECK(shared_bytes() == 0);

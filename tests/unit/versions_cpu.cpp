@@ -387,3 +387,99 @@ TEST_CASE("an error over a driver before CUDA 12.9 has no log, and leaves no las
         CHECK(cudaGetLastError() == cudaSuccess);
     }
 }
+
+namespace {
+
+/// A graph with a node of each kind that has parameters, and what they work on.
+struct EveryKind {
+    EveryKind() : graph(build()) {}
+
+    Graph build() {
+        GraphBuilder inner;
+        inner.memset(inside, 3).label("inside");
+        const Graph small = std::move(inner).build();
+        GraphBuilder b;
+        const auto fill = b.memset(cells, 1).label("fill");
+        const auto launch =
+            b.kernel({.block = 4}, multiply_add, cells.data(), ones.data(), 4, 2).label("launch").after(fill);
+        const auto copy = b.memcpy(host, cells).label("copy").after(launch);
+        const auto tile =
+            b.memcpy2d(cudag::DeviceSpan2D<int>(tiles.data(), 2, 2), cudag::DeviceSpan2D<int>(cells.data(), 2, 2))
+                .label("tile")
+                .after(launch);
+        const auto call = b.host([this] { ++calls; }).label("call").after(copy, tile);
+        b.record(first).label("record").after(b.join(call, b.child(small).label("child")));
+        b.wait(first).label("wait");
+        return std::move(b).build();
+    }
+    std::vector<int> run(cudag::Exec& exec) {
+        cudag::check(cudaMemset(cells.data(), 0, cells.size() * sizeof(int)));
+        cudag::memset_async(stream, ones, 1);
+        exec.launch(stream);
+        stream.synchronize();
+        return host;
+    }
+
+    cudag::Stream stream;
+    cudag::DeviceBuffer<int> cells{4}, ones{4}, tiles{4}, inside{1};
+    std::vector<int> host = std::vector<int>(4);
+    cudag::Event first, second;
+    int calls = 0;
+    Graph graph;
+};
+
+} // namespace
+
+TEST_CASE("nodes of every kind are made, updated and read, whichever functions for them the driver has",
+          "[versions][node-functions]") {
+    EveryKind all;
+    cudag::Exec exec = all.graph.instantiate();
+    CHECK(all.run(exec) == std::vector{3, 3, 3, 3}); // 1 * 2 + 1
+    const auto node = [&](const char* label) { return all.graph.find(label).at(0); };
+
+    int others = 0;
+    exec.update(node("fill").as<cudag::MemsetNode>(), all.cells, 5);
+    exec.update(node("launch").as(multiply_add), cudag::arg<3>(3));
+    exec.update(node("call").as<cudag::HostNode>(), [&others] { ++others; });
+    exec.update(node("record").as<cudag::RecordNode>(), all.second);
+    exec.update(node("wait").as<cudag::WaitNode>(), all.second);
+    GraphBuilder inner;
+    inner.memset(all.inside, 4);
+    exec.update(node("child").as<cudag::ChildNode>(), std::move(inner).build());
+    CHECK(all.run(exec) == std::vector{16, 16, 16, 16});
+    CHECK(all.calls == 1);
+    CHECK(others == 1);
+    int inside = 0;
+    cudag::check(cudaMemcpy(&inside, all.inside.data(), sizeof inside, cudaMemcpyDeviceToHost));
+    CHECK(inside == 4);
+
+    all.graph.update(node("fill").as<cudag::MemsetNode>(), all.cells, 7);
+    all.graph.update(node("launch").as(multiply_add), cudag::arg<3>(10));
+    all.graph.update(node("tile").as<cudag::MemcpyNode>(), cudag::DeviceSpan2D<int>(all.tiles.data(), 2, 2),
+                     cudag::DeviceSpan2D<int>(all.ones.data(), 2, 2));
+    all.graph.update(node("record").as<cudag::RecordNode>(), all.second);
+    all.graph.update(node("call").as<cudag::HostNode>(), [&others] { others += 10; });
+    cudaGraph_t clone = nullptr;
+    cudag::check(cudaGraphClone(&clone, all.graph.native()));
+    const Graph adopted = Graph::adopt(clone);
+    CHECK(adopted.node_count() == all.graph.node_count());
+    const auto differences = cudag::diff(all.graph, adopted);
+    for (const cudag::Difference& difference : differences)
+        UNSCOPED_INFO(to_string(difference));
+    CHECK(differences.empty());
+}
+
+TEST_CASE("graph memory is made and freed, whichever functions for nodes the driver has",
+          "[versions][node-functions]") {
+    const cudag::Stream stream;
+    std::vector<int> host(4);
+    GraphBuilder b;
+    const auto memory = b.alloc<int>(4);
+    const auto fill = b.memset(memory.span(), 6).after(memory);
+    const auto copy = b.memcpy(host, memory.span()).after(fill);
+    b.free(memory).after(copy);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.launch(stream);
+    stream.synchronize();
+    CHECK(host == std::vector{6, 6, 6, 6});
+}

@@ -1,0 +1,303 @@
+// The functions for nodes of one kind each: tests/layers.py lets no other source name them.
+#include "old_node_calls.hpp"
+
+#include "compat.hpp"
+#include "driver.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstring>
+
+namespace cudag::detail {
+
+namespace old_calls {
+
+namespace {
+
+// Members of CUDA's union, and the older structures of the functions for one kind.
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == sizeof(CUDA_KERNEL_NODE_PARAMS_v3));
+static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, ctx) == offsetof(CUDA_KERNEL_NODE_PARAMS_v3, ctx));
+static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS) == sizeof(cudaExternalSemaphoreSignalParams));
+static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS) == sizeof(cudaExternalSemaphoreWaitParams));
+static_assert(sizeof(CUmemPoolProps) == sizeof(cudaMemPoolProps));
+static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
+
+/// The runtime's answer as the driver's, which leaves no last error.
+CUresult answer(cudaError_t status) noexcept {
+    ignore(status);
+    return static_cast<CUresult>(status);
+}
+
+/// The beginning of a member is the older structure.
+template <class Old, class New>
+Old older(const New& member) noexcept {
+    static_assert(sizeof(Old) <= sizeof(New));
+    Old result{};
+    std::memcpy(static_cast<void*>(&result), &member, sizeof result);
+    return result;
+}
+template <class New, class Old>
+void put(New& member, const Old& from) noexcept {
+    static_assert(sizeof(Old) <= sizeof(New));
+    member = New{};
+    std::memcpy(static_cast<void*>(&member), &from, sizeof from);
+}
+
+cudaMemsetParams fill_of(const CUgraphNodeParams& params) noexcept {
+    cudaMemsetParams fill{};
+    fill.dst = std::bit_cast<void*>(params.memset.dst);
+    fill.pitch = params.memset.pitch;
+    fill.value = params.memset.value;
+    fill.elementSize = params.memset.elementSize;
+    fill.width = params.memset.width;
+    fill.height = params.memset.height;
+    return fill;
+}
+
+cudaError_t add_by_kind(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::size_t count,
+                        CUgraphNodeParams& params) {
+    switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        const cudaMemsetParams fill = fill_of(params);
+        return cudaGraphAddMemsetNode(node, graph, after, count, &fill);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: {
+        const auto host = older<cudaHostNodeParams>(params.host);
+        return cudaGraphAddHostNode(node, graph, after, count, &host);
+    }
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return cudaGraphAddChildGraphNode(node, graph, after, count, params.graph.graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+        return cudaGraphAddEmptyNode(node, graph, after, count);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphAddEventRecordNode(node, graph, after, count, params.eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphAddEventWaitNode(node, graph, after, count, params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
+        const auto signal = older<cudaExternalSemaphoreSignalNodeParams>(params.extSemSignal);
+        return cudaGraphAddExternalSemaphoresSignalNode(node, graph, after, count, &signal);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: {
+        const auto wait = older<cudaExternalSemaphoreWaitNodeParams>(params.extSemWait);
+        return cudaGraphAddExternalSemaphoresWaitNode(node, graph, after, count, &wait);
+    }
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+        auto alloc = older<cudaMemAllocNodeParams>(params.alloc);
+        const cudaError_t status = cudaGraphAddMemAllocNode(node, graph, after, count, &alloc);
+        params.alloc.dptr = std::bit_cast<CUdeviceptr>(alloc.dptr);
+        return status;
+    }
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return cudaGraphAddMemFreeNode(node, graph, after, count, std::bit_cast<void*>(params.free.dptr));
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+CUresult CUDAAPI add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, const CUgraphEdgeData* /*data*/,
+                     std::size_t count, CUgraphNodeParams* params) {
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
+        return driver().old_kernels.add(node, graph, after, count, &kernel);
+    }
+    return answer(add_by_kind(node, graph, after, count, *params));
+}
+
+cudaError_t set_by_kind(CUgraphNode node, const CUgraphNodeParams& params) {
+    switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        const cudaMemsetParams fill = fill_of(params);
+        return cudaGraphMemsetNodeSetParams(node, &fill);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: {
+        const auto host = older<cudaHostNodeParams>(params.host);
+        return cudaGraphHostNodeSetParams(node, &host);
+    }
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphEventRecordNodeSetEvent(node, params.eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphEventWaitNodeSetEvent(node, params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
+        const auto signal = older<cudaExternalSemaphoreSignalNodeParams>(params.extSemSignal);
+        return cudaGraphExternalSemaphoresSignalNodeSetParams(node, &signal);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: {
+        const auto wait = older<cudaExternalSemaphoreWaitNodeParams>(params.extSemWait);
+        return cudaGraphExternalSemaphoresWaitNodeSetParams(node, &wait);
+    }
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+CUresult CUDAAPI set(CUgraphNode node, CUgraphNodeParams* params) {
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
+        return driver().old_kernels.set(node, &kernel);
+    }
+    return answer(set_by_kind(node, *params));
+}
+
+cudaError_t exec_set_by_kind(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams& params) {
+    switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        const cudaMemsetParams fill = fill_of(params);
+        return cudaGraphExecMemsetNodeSetParams(exec, node, &fill);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: {
+        const auto host = older<cudaHostNodeParams>(params.host);
+        return cudaGraphExecHostNodeSetParams(exec, node, &host);
+    }
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return cudaGraphExecChildGraphNodeSetParams(exec, node, params.graph.graph);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphExecEventRecordNodeSetEvent(exec, node, params.eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphExecEventWaitNodeSetEvent(exec, node, params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
+        const auto signal = older<cudaExternalSemaphoreSignalNodeParams>(params.extSemSignal);
+        return cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, &signal);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: {
+        const auto wait = older<cudaExternalSemaphoreWaitNodeParams>(params.extSemWait);
+        return cudaGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, &wait);
+    }
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+CUresult CUDAAPI exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
+        return driver().old_kernels.exec_set(exec, node, &kernel);
+    }
+    return answer(exec_set_by_kind(exec, node, *params));
+}
+
+template <class Old, class New>
+cudaError_t get_as(cudaError_t (*read)(cudaGraphNode_t, Old*), CUgraphNode node, New& member) {
+    Old found{};
+    const cudaError_t status = read(node, &found);
+    put(member, found);
+    return status;
+}
+
+cudaError_t get_by_kind(CUgraphNode node, CUgraphNodeParams& params) {
+    switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+        cudaMemsetParams fill{};
+        const cudaError_t status = cudaGraphMemsetNodeGetParams(node, &fill);
+        params.memset = {std::bit_cast<CUdeviceptr>(fill.dst),
+                         fill.pitch,
+                         fill.value,
+                         fill.elementSize,
+                         fill.width,
+                         fill.height,
+                         CUcontext{}};
+        return status;
+    }
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return get_as(cudaGraphHostNodeGetParams, node, params.host);
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return cudaGraphChildGraphNodeGetGraph(node, &params.graph.graph);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return cudaGraphEventRecordNodeGetEvent(node, &params.eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return cudaGraphEventWaitNodeGetEvent(node, &params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+        return get_as(cudaGraphExternalSemaphoresSignalNodeGetParams, node, params.extSemSignal);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return get_as(cudaGraphExternalSemaphoresWaitNodeGetParams, node, params.extSemWait);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return get_as(cudaGraphMemAllocNodeGetParams, node, params.alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        return cudaGraphMemFreeNodeGetParams(node, &params.free.dptr);
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
+CUresult CUDAAPI get(CUgraphNode node, CUgraphNodeParams* params) {
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return driver().old_kernels.get(node, reinterpret_cast<CUDA_KERNEL_NODE_PARAMS*>(&params->kernel));
+    return answer(get_by_kind(node, *params));
+}
+
+// Copies, in the runtime's parameters: the driver's count bytes where these count elements of arrays.
+
+cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaMemcpy3DParms* copy) {
+    return cudaGraphAddMemcpyNode(node, graph, nullptr, 0, copy);
+}
+
+template <class F>
+void fetch(F& function, const char* name) {
+    void* address = nullptr;
+    checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
+    if (address == nullptr)
+        refuse<Error>(fmt::format("the CUDA driver has no {}", name), {}, cudaErrorInsufficientDriver);
+    function = reinterpret_cast<F>(address);
+}
+
+} // namespace
+
+} // namespace old_calls
+
+void complete_node_calls(Driver& driver) {
+    OldKernelCalls& kernels = driver.old_kernels;
+    if (driver.graph_add_node == nullptr) {
+        old_calls::fetch(kernels.add, "cuGraphAddKernelNode");
+        driver.graph_add_node = old_calls::add;
+        driver.graph_add_copy = old_calls::add_copy;
+    }
+    if (driver.graph_node_set_params == nullptr) {
+        old_calls::fetch(kernels.set, "cuGraphKernelNodeSetParams");
+        driver.graph_node_set_params = old_calls::set;
+        driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
+    }
+    if (driver.graph_exec_node_set_params == nullptr) {
+        old_calls::fetch(kernels.exec_set, "cuGraphExecKernelNodeSetParams");
+        driver.graph_exec_node_set_params = old_calls::exec_set;
+        driver.graph_exec_copy_set_params = cudaGraphExecMemcpyNodeSetParams;
+    }
+    if (driver.graph_node_get_params == nullptr) {
+        old_calls::fetch(kernels.get, "cuGraphKernelNodeGetParams");
+        driver.graph_node_get_params = old_calls::get;
+    }
+    if (driver.graph_copy_get_params == nullptr) driver.graph_copy_get_params = cudaGraphMemcpyNodeGetParams;
+}
+
+const char* copy_getter() noexcept {
+    return driver().graph_copy_get_params == cudaGraphMemcpyNodeGetParams ? "cudaGraphMemcpyNodeGetParams"
+                                                                          : "cudaGraphNodeGetParams";
+}
+
+OldGetter getter_of(CUgraphNodeType type) noexcept {
+    if (driver().graph_node_get_params != old_calls::get) return {"cuGraphNodeGetParams", Api::driver};
+    switch (type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        return {"cuGraphKernelNodeGetParams", Api::driver};
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return {"cudaGraphMemsetNodeGetParams", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_HOST:
+        return {"cudaGraphHostNodeGetParams", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        return {"cudaGraphChildGraphNodeGetGraph", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return {"cudaGraphEventRecordNodeGetEvent", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        return {"cudaGraphEventWaitNodeGetEvent", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+        return {"cudaGraphExternalSemaphoresSignalNodeGetParams", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return {"cudaGraphExternalSemaphoresWaitNodeGetParams", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return {"cudaGraphMemAllocNodeGetParams", Api::runtime};
+    default:
+        return {"cudaGraphMemFreeNodeGetParams", Api::runtime};
+    }
+}
+
+} // namespace cudag::detail
