@@ -80,16 +80,16 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
 
 /// Both need a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
-[[nodiscard]] inline NativeResult set_kernel(const NodeTarget& target, CUgraphNodeParams params) {
+[[nodiscard]] inline NativeResult set_kernel(const NodeTarget& target, const CUgraphNodeParams& params) {
     if (target.exec != nullptr)
-        return {to_runtime(call_in_context(params,
+        return {to_runtime(call_in_context(*to_set(params),
                                            [target](CUgraphNodeParams& given) {
                                                return driver().graph_exec_node_set_params(target.exec, target.node,
                                                                                           &given);
                                            })),
                 exec_set_node_call, Api::driver};
     return {to_runtime(call_in_context(
-                params,
+                *to_set(params),
                 [target](CUgraphNodeParams& given) { return driver().graph_node_set_params(target.node, &given); })),
             set_node_call, Api::driver};
 }
