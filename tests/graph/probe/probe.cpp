@@ -391,7 +391,8 @@ TEST_CASE("a probe of another graph is refused by disable and enable, which chan
         return std::pair(std::move(b).build(), probe);
     };
     const auto [graph, probe] = make();
-    const auto [other, foreign] = make();
+    const auto other = make();
+    const Probe& foreign = other.second;
     Exec exec = graph.instantiate();
     CHECK_THAT(refused<cudag::UpdateError>([&] { foreign.disable(exec); }).what(), ContainsSubstring("looks"));
     CHECK_THAT(refused<cudag::UpdateError>([&] { foreign.enable(exec); }).what(), ContainsSubstring("looks"));
