@@ -64,8 +64,8 @@ struct VerifyOptions {
     std::vector<VerifiedRange> memory{};
     /// The number of launches of the graph to compare, at least 1. A missing edge may show in some launches only.
     unsigned launches = 3;
-    /// Searches the first node with a difference: runs parts of the graph, about 2 log2(nodes) * launches times, and
-    /// its nodes one by one.
+    /// Searches the first node with a difference: launches parts of the graph, about log2(nodes) * launches times, and
+    /// its nodes one by one, twice.
     bool locate = true;
 };
 
@@ -88,7 +88,7 @@ namespace detail {
 /// - Compared are the known writes of all nodes, and `options.memory`. Other nodes are listed as unverified.
 /// - The memory afterwards is that after the nodes one by one. If an exception is thrown, it is that before the call.
 /// - Every function of a host node is called several times.
-/// - The compared memory is copied to the host: three copies of it exist there.
+/// - The compared memory is copied to the host: up to five copies of it exist there.
 ///
 /// Synchronises `stream`. Throws GraphError if a node cannot run on its own: graph memory, conditional nodes, external
 /// semaphores, device-updatable kernels. Throws the errors of launches and host nodes.

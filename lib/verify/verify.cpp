@@ -95,10 +95,11 @@ class Verifier {
   private:
     [[nodiscard]] std::size_t nodes() const noexcept { return known_.order.size(); }
 
-    /// Runs the first `count` nodes one after another.
+    /// Runs the first `count` nodes one after another, from the last known contents before them.
     Contents run_steps(std::size_t count) {
-        memory_.restore(before_);
-        for (std::size_t place = 0; place < count; ++place) {
+        const bool is_known = known_steps_ <= count;
+        memory_.restore(is_known && known_steps_ != 0 ? after_steps_ : before_);
+        for (std::size_t place = is_known ? known_steps_ : 0; place < count; ++place) {
             std::vector<bool> only(nodes());
             only[known_.order[place]] = true;
             steps().run(only, stream_);
@@ -135,9 +136,8 @@ class Verifier {
         return {};
     }
 
-    /// Compares the first `count` nodes as a graph with the same nodes one after another.
-    Compared compare_prefix(std::size_t count) {
-        const Contents expected = run_steps(count);
+    /// Compares the first `count` nodes as a graph with `expected`, that of the same nodes one after another.
+    Compared compare_prefix(std::size_t count, const Contents& expected) {
         for (unsigned launch = 0; launch < options_.launches; ++launch) {
             Contents actual = run_prefix(count);
             std::vector<ByteRange> differences = memory_.differences(expected, actual);
@@ -152,8 +152,10 @@ class Verifier {
         std::size_t equal = 0, different = nodes();
         while (options_.locate && different - equal > 1) {
             const std::size_t middle = equal + (different - equal) / 2;
-            if (Compared part = compare_prefix(middle); part.differences.empty()) {
-                equal = middle;
+            Contents expected = run_steps(middle);
+            if (Compared part = compare_prefix(middle, expected); part.differences.empty()) {
+                equal = known_steps_ = middle;
+                after_steps_ = std::move(expected);
             } else {
                 different = middle;
                 found = std::move(part);
@@ -286,6 +288,8 @@ class Verifier {
     ComparedMemory memory_;
     Contents before_;
     Contents expected_;
+    std::size_t known_steps_ = 0; ///< number of nodes one after another with known contents after them
+    Contents after_steps_;
     std::optional<GraphSteps> steps_;
     Verification result_;
 };
