@@ -1,11 +1,14 @@
 // What it costs to launch graphs by an ExecCache, beside the plain Runtime API that keeps one executable graph: a graph
-// that was launched before, and graphs of one structure with other arguments.
+// that was launched before, and graphs of one structure with other arguments. Hits of a CaptureCache, with and without
+// verification.
 #include "line.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,51 @@ class Graphs {
     cudag::ExecCache cache_;
 };
 
+/// Caches of one captured line, by their `.verify`.
+class CapturedLine {
+  public:
+    CapturedLine(int nodes, float* values, const cudag::Stream& stream, std::uint64_t verify)
+        : nodes_(nodes), values_(values), stream_(stream), cache_({.warm_up = 0, .verify = verify}) {
+        run();
+        stream_.synchronize();
+    }
+    /// How long a call takes, without its work.
+    [[nodiscard]] double time_run() {
+        const double taken = microseconds([&] { run(); });
+        stream_.synchronize();
+        return taken;
+    }
+
+  private:
+    void run() {
+        cache_.run(stream_, nodes_, [nodes = nodes_, values = values_](cudaStream_t s) {
+            for (int i = 0; i < nodes; ++i)
+                cudag::launch(s, {.block = 32}, touch, values, i, 1.0f, 1U);
+        });
+    }
+
+    int nodes_;
+    float* values_;
+    const cudag::Stream& stream_;
+    cudag::CaptureCache cache_;
+};
+
+void measure_captured(std::vector<Comparison>& rows, const std::string& name, int nodes, float* values,
+                      const cudag::Stream& stream, int repeat) {
+    constexpr std::uint64_t never = std::uint64_t{1} << 40U; // no run has as many hits
+    for (const auto& [verified, goal, verify] :
+         {std::tuple("in a cache that verifies later ones, against one that never does", 1.05, never),
+          std::tuple("verified, against one that is not", 0.0, std::uint64_t{1})}) {
+        rows.push_back({name + "a CaptureCache hit " + verified, goal, {}, {}});
+        CapturedLine plain(nodes, values, stream, 0);
+        CapturedLine verifying(nodes, values, stream, verify);
+        bench::rounds(repeat, {&rows.back()}, [&](int round) {
+            bench::compare(
+                rows.back(), round, [&] { return plain.time_run(); }, [&] { return verifying.time_run(); });
+        });
+    }
+}
+
 std::vector<Comparison> measure(int nodes, const cudag::Stream& stream, int repeat) {
     const std::string name = std::to_string(nodes) + " nodes: ";
     const cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
@@ -90,6 +138,7 @@ std::vector<Comparison> measure(int nodes, const cudag::Stream& stream, int repe
         rows.push_back({name + differs, 1.05, {}, {}});
         Graphs(nodes, values.data(), amounts, stream).compare_updates(rows.back(), repeat);
     }
+    measure_captured(rows, name, nodes, values.data(), stream, repeat);
     return rows;
 }
 

@@ -5,6 +5,7 @@
 #include <cudag/copied_input.hpp>
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/frozen_value.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/stream.hpp>
@@ -41,6 +42,10 @@ struct GraphedFunctionOptions {
     /// The options of the capture. A function without work needs `allow_empty`, unless all its inputs are empty.
     CaptureOptions capture = {};
     InstantiateOptions instantiate = {};
+    /// Verifies every n-th replay of a shape after its capture: captures the function again, without warm-up runs and
+    /// without a run, and throws FrozenValueError if it records other work than the kept graph. 0: never. See
+    /// CaptureCacheOptions::verify.
+    std::uint64_t verify = 0;
 };
 
 template <class Signature>
@@ -96,7 +101,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// call waits for it. Exceptions of the function pass through. Throws CaptureError if the capture breaks, as
     /// StreamCapture does, if `stream` is itself being captured, if this thread is capturing another stream, or if any
     /// capture forbids the allocation for a new shape; Error if CUDA refuses. The shapes are then unchanged, and the
-    /// next `forward` tries again.
+    /// next `forward` tries again. Throws FrozenValueError if a verified replay would use former values, CaptureError
+    /// if the function cannot be captured again; the next `forward` verifies again.
     template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
         StreamRef stream, Argument&&... inputs) {
@@ -119,7 +125,7 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
 
     /// Returns the number of shapes kept.
     [[nodiscard]] std::size_t size() const { return cache_.size(); }
-    /// Returns the number of captures of the function since the construction.
+    /// Returns the number of captures of the function since the construction, without those for `verify`.
     [[nodiscard]] std::uint64_t captures() const { return cache_.captures(); }
     /// Returns the number of launches of the function's graphs since the construction.
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }

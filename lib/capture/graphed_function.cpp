@@ -98,6 +98,8 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
     if (known != shapes_.rend()) [[likely]] {
         std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
         if (!setup_.is_on_only_device) device.emplace(setup_.device);
+        if (setup_.options.verify != 0) [[unlikely]]
+            known->verify(setup_, given);
         copied_inputs_ += known->replay(stream, given);
         shapes_.use(std::prev(known.base()));
     } else {

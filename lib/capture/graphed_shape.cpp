@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "owners/reclaim.hpp"
 #include "stream/stream_order.hpp"
+#include "verification.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
@@ -171,16 +172,48 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     CaptureOptions options = setup.options.capture;
     const auto is_empty = [](const GraphedInput& input) { return input.size == 0; };
     if (!given.empty() && std::all_of(given.begin(), given.end(), is_empty)) options.allow_empty = true;
-    StreamCapture capture(setup.side, options, setup.location);
-    output_ = capture.step(
-        name_of(inputs_),
-        [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },
-        {.allow_empty = true}, setup.location);            // finish() checks, by CaptureOptions
-    capture.retain(memory_, setup.task.callable, output_); // replays in flight outlive the shape
-    const Graph graph = std::move(capture).finish();
-    Exec exec = graph.instantiate(setup.options.instantiate);
-    if (setup.options.bind_inputs) bound_.emplace(graph, exec, given, inputs_, setup.task.is_const);
+    Recorded recorded = record(setup, options, inputs_);
+    output_ = std::move(recorded.output);
+    made_ = std::move(recorded.made);
+    Exec exec = recorded.graph.instantiate(setup.options.instantiate);
+    if (setup.options.bind_inputs) bound_.emplace(recorded.graph, exec, given, inputs_, setup.task.is_const);
     return exec;
+}
+
+GraphedShape::Recorded GraphedShape::record(const GraphedSetup& setup, CaptureOptions options,
+                                            const std::vector<StaticInput>& inputs) const {
+    std::optional<MadeMemory> made;
+    if (setup.options.verify != 0) made.emplace();
+    StreamCapture capture(setup.side, options, setup.location);
+    std::shared_ptr<const void> output = capture.step(
+        name_of(inputs),
+        [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs.data()); },
+        {.allow_empty = true}, setup.location);           // finish() checks, by CaptureOptions
+    capture.retain(memory_, setup.task.callable, output); // replays in flight outlive the shape
+    return {std::move(capture).finish(), std::move(output), made ? made->take() : std::vector<MadeBlock>()};
+}
+
+void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
+    if (exec_.replays() % setup.options.verify != 0) return; // the launch after the capture is no replay
+    std::vector<StaticInput> inputs = inputs_;
+    if (bound_) {
+        static_cast<void>(bound_->bind(exec_, given));
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (inputs[i].size != 0 && bound_->why_copied(i) == nullptr)
+                inputs[i].data = const_cast<void*>(given[i].data); // the function takes it as const
+    }
+    CaptureOptions options = setup.options.capture;
+    options.allow_empty = true;
+    const VerifiedReplay verified{
+        fmt::format("{}, replay {}", setup.subject().text, exec_.replays()), setup.location,
+        "pass what changes as an input, keep changing values in device memory (DeviceScalar), or call reset() after a "
+        "change"};
+    try {
+        Recorded again = record(setup, options, inputs);
+        require_same(verified, exec_, {made_}, again.graph, {std::move(again.made)});
+    } catch (const CaptureError& cause) {
+        refuse_again(verified, cause);
+    }
 }
 
 std::vector<CopiedInput> GraphedShape::copied_inputs() const {

@@ -5,12 +5,15 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/made_memory.hpp"
 
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/event.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
 #include <cudag/graphed_function.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/stream_capture.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -47,18 +50,30 @@ class GraphedShape {
     /// The inputs copied by the last replay, with reasons.
     [[nodiscard]] std::vector<CopiedInput> copied_inputs() const;
 
+    /// Throws FrozenValueError, or CaptureError, instead of a replay that is the n-th one after the capture, if the
+    /// function records other work now: see GraphedFunctionOptions::verify.
+    void verify(const GraphedSetup& setup, GraphedInputs given);
     /// Copies `given` into the static inputs, or binds them, and launches. Returns the number of copies. Throws Error.
     std::size_t replay(cudaStream_t stream, GraphedInputs given);
     /// An event after the last replay.
     [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
 
   private:
+    struct Recorded {
+        Graph graph;
+        std::shared_ptr<const void> output;
+        std::vector<MadeBlock> made; ///< by the function, if it is to be verified
+    };
+    /// Captures the function with `inputs`, without a run. The graph keeps their memory, the function and its output.
+    [[nodiscard]] Recorded record(const GraphedSetup& setup, CaptureOptions options,
+                                  const std::vector<StaticInput>& inputs) const;
     [[nodiscard]] Exec prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
 
     std::vector<StaticInput> inputs_;
     std::shared_ptr<void> memory_;
     std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
     std::shared_ptr<const void> output_;
+    std::vector<MadeBlock> made_;      ///< memory of the captured function's own
     std::optional<BoundInputs> bound_; ///< with bind_inputs only
     Exec exec_;
 };
