@@ -301,6 +301,7 @@ TEST_CASE("a recorded Exec takes apply and bind, and a clone is recorded as its 
     of_clone.bind(cell, other);
     for (Exec* const each : {&exec, &of_clone}) {
         cudag::check(cudaMemset(other.data(), 0, sizeof(int)));
+        cudag::check(cudaStreamSynchronize(nullptr)); // for which the launch's stream does not wait
         each->launch(stream);
         gate.wait_until_entered();
         CHECK(labels_of(late(stream).nodes()) == Labels{"held"});
