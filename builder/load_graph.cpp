@@ -122,6 +122,11 @@ class GraphLoader {
     std::shared_ptr<GraphState> load() {
         for (const TextCondition& each : document_.conditions) {
             require_device(each.device, each.line);
+            if (each.is_initial_unknown)
+                refuse(
+                    fmt::format("text of a graph: line {} has a condition of a captured or adopted conditional, and "
+                                "CUDA does not report its initial value; write \"initial N\" or \"no initial value\"",
+                                each.line));
             const DeviceGuard device(each.device);
             names_.add_condition(make_condition(*root_, each.initial, where_));
         }

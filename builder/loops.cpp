@@ -43,7 +43,8 @@ class Loops {
   public:
     explicit Loops(const GraphState& root) : root_(root) {
         for (const ConditionRecord& condition : conditions_of(root).all())
-            if (condition.user != nullptr && !condition.abandoned && is_loop(*condition.user, condition.node))
+            if (condition.user != nullptr && !condition.abandoned && !condition.is_read &&
+                is_loop(*condition.user, condition.node))
                 loops_.emplace(condition.handle, Loop{condition});
         if (!loops_.empty()) visit(root_);
     }

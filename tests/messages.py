@@ -23,7 +23,8 @@ OTHER_FILES = {
     "lib/profile/profile_texts.cpp": "profiles, shown on docs/profile.md",
 }
 OTHER_TEXTS = {
-    "condition {}: no initial value",  # a line of to_text()
+    "condition {}: no initial value",  # lines of to_text()
+    "condition {}: unknown initial value",
     "number of its condition, in the order in which they were made",  # fields of diff()
     "address of graph memory",
     "bytes of an element",

@@ -150,7 +150,8 @@ class CUDAG_EXPORT Node {
     }
 
     /// Returns the typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is of
-    /// another kind, or is an adopted conditional, since CUDA does not report its kind.
+    /// another kind, or is an adopted or captured conditional and the driver older than CUDA 13.2, which does not
+    /// report its kind.
     template <class Handle>
     requires requires { Handle::node_kind; }
     [[nodiscard]] Handle as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels

@@ -72,8 +72,8 @@ struct ParamMemory {
 ///
 /// Bind does not see tables of pointers in memory. It throws UpdateError, and names the node, if a use cannot be
 /// replaced:
-///   - a node unknown to cudag (an adopted or captured conditional, or a kind that CUDA has added), unless it declares
-///     its memory by `.reads` and `.writes`
+///   - a node unknown to cudag (an adopted or captured conditional with a driver before CUDA 13.2, or a kind that CUDA
+///     has added), unless it declares its memory by `.reads` and `.writes`
 ///   - an address in an object or an integer, without `in_objects`
 ///   - a copy, fill or span that begins before the memory and reaches into it
 ///   - a copy of two or three dimensions, or a copy or fill that begins inside the memory and reaches beyond its end

@@ -235,7 +235,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     ///   - of kernels without `.reads` or `.writes`, the arguments that may be addresses of memory of unknown size: raw
     ///     pointers, and arguments of kernels that cudag did not launch, or launched into a capture begun by other code
     ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: a host node, an adopted or captured
-    ///     conditional node, or a kind added by CUDA
+    ///     conditional node with a driver before CUDA 13.2, or a kind added by CUDA
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
     /// Lists the host memory that copies of this graph and its inner graphs read or write at each launch. It is
     /// borrowed unless given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array copied from by a

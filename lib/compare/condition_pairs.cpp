@@ -39,6 +39,7 @@ std::string ConditionPairs::name(const GraphState* root, cudaGraphConditionalHan
 
 std::string ConditionPairs::initial(const GraphState* root, cudaGraphConditionalHandle handle) {
     const ConditionRecord* record = conditions_of(*root).find(handle);
+    if (record != nullptr && record->is_read) return {};
     return record == nullptr || !record->initial ? "none" : fmt::format("{}", *record->initial);
 }
 

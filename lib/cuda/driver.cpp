@@ -132,15 +132,31 @@ CUcontext converted_green_context(CUcontext context) {
     return is_green ? converted : nullptr;
 }
 
-std::optional<int> device_by_context(cudaStream_t stream) {
-    bind_context();
-    CUcontext context = nullptr;
-    if (driver().stream_get_ctx(stream, &context) != CUDA_SUCCESS) return std::nullopt;
+namespace {
+
+std::optional<int> find_device_of(CUcontext context) {
     if (driver().ctx_push_current(context) != CUDA_SUCCESS) return std::nullopt;
     CUdevice device = 0;
     const CUresult result = driver().ctx_get_device(&device);
     static_cast<void>(driver().ctx_pop_current(&context));
     return result == CUDA_SUCCESS ? std::optional<int>(device) : std::nullopt;
+}
+
+} // namespace
+
+int device_of_context(CUcontext context) {
+    if (context != nullptr)
+        if (const std::optional<int> device = find_device_of(context)) return *device;
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+std::optional<int> device_by_context(cudaStream_t stream) {
+    bind_context();
+    CUcontext context = nullptr;
+    if (driver().stream_get_ctx(stream, &context) != CUDA_SUCCESS) return std::nullopt;
+    return find_device_of(context);
 }
 
 int device_of(cudaStream_t stream) {

@@ -119,6 +119,9 @@ CUresult call_in_context(CUgraphNodeParams& params, const Call& call) {
     return call_in_converted_context(params, call);
 }
 
+/// The device of a context; the current device for a null context, and for one that does not reveal its device. Throws
+/// Error.
+[[nodiscard]] int device_of_context(CUcontext context);
 /// The device of a stream, captured or not; nothing if its context does not reveal it, such as a green one.
 [[nodiscard]] std::optional<int> device_by_context(cudaStream_t stream);
 /// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.

@@ -42,6 +42,18 @@ class KeptConditions : public ConditionPairs {
         return before == after;
     }
     [[nodiscard]] bool compares_initial() const noexcept override { return true; }
+    /// Unknown values may differ.
+    [[nodiscard]] std::string initial_before(cudaGraphConditionalHandle handle) const override {
+        return or_unknown(ConditionPairs::initial_before(handle), "unknown before");
+    }
+    [[nodiscard]] std::string initial_after(cudaGraphConditionalHandle handle) const override {
+        return or_unknown(ConditionPairs::initial_after(handle), "unknown");
+    }
+
+  private:
+    static std::string or_unknown(std::string initial, const char* unknown) {
+        return initial.empty() ? unknown : std::move(initial);
+    }
 };
 
 void* address_of(const NodeParams& params) noexcept {

@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "graph_identity.hpp"
 #include "graph_tree.hpp"
+#include "lists/assertion.hpp"
 #include "lists/growth.hpp"
 #include "lists/renumbering.hpp"
 #include "names.hpp"
@@ -71,6 +72,40 @@ void Conditions::abandon_from(std::size_t count) noexcept {
         ConditionRecord& condition = *find(asked_for_.back());
         condition.abandoned = true;
         alike_.find({condition.initial, condition.device})->second.abandoned.push_back(condition.handle);
+    }
+}
+
+void Conditions::reserve_read(std::size_t more) {
+    reserve_more(all_, more);
+}
+
+void Conditions::add_read(const ConditionRecord& condition) noexcept {
+    const auto place = std::lower_bound(all_.begin(), all_.end(), condition.handle, precedes);
+    if (place == all_.end() || place->handle != condition.handle) {
+        CUDAG_ASSERT(has_room(all_));
+        all_.insert(place, condition);
+    } else if (place->user == nullptr) {
+        place->user = condition.user;
+        place->node = condition.node;
+    }
+}
+
+void Conditions::add_read(const Conditions& inner) noexcept {
+    for (const ConditionRecord& condition : inner.all_)
+        add_read(condition);
+}
+
+void Conditions::leave_from(const GraphState& graph, std::uint32_t first) noexcept {
+    for (ConditionRecord& condition : all_) {
+        const GraphState* user = condition.user;
+        std::uint32_t node = condition.node;
+        while (user != nullptr && user != &graph) {
+            node = tree_of(*user).parent_node();
+            user = tree_of(*user).parent();
+        }
+        if (user != &graph || node < first) continue;
+        condition.user = nullptr;
+        condition.left = true;
     }
 }
 

@@ -27,6 +27,7 @@ struct ConditionRecord {
     std::uint32_t node = 0;
     bool abandoned = false; ///< by a body that threw: CUDA cannot take a condition back
     bool left = false;      ///< by a removed node: others may still set it, and another node may test it
+    bool is_read = false;   ///< from CUDA, with its node; CUDA does not report the initial value
 
     /// Whether no node needs to test it, so that an unused condition is no mistake of the user.
     [[nodiscard]] bool is_left_over() const noexcept { return abandoned || (left && user == nullptr); }
@@ -51,6 +52,14 @@ class Conditions {
     ConditionRecord* take_abandoned(std::optional<unsigned> initial, int device) noexcept;
     /// Abandons all conditions but the first `count`; no node may test the abandoned ones.
     void abandon_from(std::size_t count) noexcept;
+    /// Makes room for `more` conditions read from CUDA.
+    void reserve_read(std::size_t more);
+    /// Adds a condition read from CUDA, or records its node if other code gave a known condition to the node.
+    void add_read(const ConditionRecord& condition) noexcept;
+    /// Adds all conditions of a graph read from CUDA, which comes inside this root.
+    void add_read(const Conditions& inner) noexcept;
+    /// Leaves the conditions of nodes of `graph` from `first` on, and of nodes inside these, before the nodes go.
+    void leave_from(const GraphState& graph, std::uint32_t first) noexcept;
     /// Follows the removal of nodes of `graph`. The graphs inside them must still exist, but no longer be inside
     /// `graph`.
     void renumber(const GraphState& graph, const Renumbering& next) noexcept;

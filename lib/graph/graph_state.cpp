@@ -102,6 +102,7 @@ void GraphState::remove_last() noexcept {
 
 void GraphState::forget_from(std::uint32_t first) noexcept {
     if (first == records_.known_nodes()) return;
+    if (!identity_.is_orphan()) root().conditions_.leave_from(*this, first);
     forget_nested(first);
     records_.forget_from(first);
     edges_.forget_nodes(first);
@@ -146,10 +147,21 @@ Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, CallEffects
 void GraphState::append(ReadNodes&& nodes) {
     edges_.reserve_native(nodes.edges.size());
     tree_.reserve(nodes.nested.size());
+    Conditions& conditions = root().conditions_;
+    std::size_t read = nodes.conditions.size();
+    for (const ReadNodes::Inner& inner : nodes.nested)
+        read += inner.graph->conditions_.all().size();
+    conditions.reserve_read(read);
     records_.append(std::move(nodes));
     edges_.add_native(nodes.edges);
-    for (ReadNodes::Inner& graph : nodes.nested)
-        attach(std::move(graph.graph), graph.node, Place::child); // CUDA does not show bodies of conditionals
+    for (ConditionRecord& condition : nodes.conditions) {
+        condition.user = this;
+        conditions.add_read(condition);
+    }
+    for (ReadNodes::Inner& inner : nodes.nested) {
+        conditions.add_read(inner.graph->conditions_);
+        attach(std::move(inner.graph), inner.node, inner.place, inner.device);
+    }
 }
 
 void GraphState::complete_native(const Plan* plan) {

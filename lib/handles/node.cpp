@@ -118,8 +118,10 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
     const std::uint32_t index = GraphIdentity::index_unchecked(*this);
     const auto* actual = std::get_if<const detail::ConditionalParams*>(&records_of(graph).nodes()[index].params);
     if (actual == nullptr)
-        detail::refuse("CUDA does not tell which conditional an adopted node is",
-                       detail::node_subject(graph, index, "as: "));
+        detail::refuse(
+            "a driver before CUDA 13.2 does not report which conditional an adopted or captured node is; make "
+            "it by if_, while_ or switch_",
+            detail::node_subject(graph, index, "as: "));
     if ((*actual)->kind != expected)
         detail::refuse(fmt::format("it is no {} node", to_string(expected)),
                        detail::node_subject(graph, index, "as: "));

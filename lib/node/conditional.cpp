@@ -3,6 +3,7 @@
 
 #include "comparison.hpp"
 #include "cuda/compat.hpp"
+#include "cuda/driver.hpp"
 
 #include <fmt/format.h>
 
@@ -43,14 +44,30 @@ NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const Conditio
     return {status, "cudaGraphAddNode"};
 }
 
+std::optional<ReadConditional> read_conditional(cudaGraphNode_t node) {
+    CUgraphNodeParams native{};
+    native.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    const CUresult result = driver().graph_node_get_params(node, &native);
+    if (result == CUDA_ERROR_NOT_SUPPORTED) return std::nullopt;
+    checked_driver<GraphError>(result, "cuGraphNodeGetParams");
+    const CUDA_CONDITIONAL_NODE_PARAMS& read = native.conditional;
+    const auto kind = static_cast<ConditionalKind>(read.type);
+    if (kind > ConditionalKind::switch_) return std::nullopt; // of a newer CUDA
+    return ReadConditional{{kind, read.handle, read.size},
+                           reinterpret_cast<const cudaGraph_t*>(read.phGraph_out),
+                           device_of_context(read.ctx)};
+}
+
 void ConditionField::compare(const ConditionalParams& before, const ConditionalParams& after, Differences& found) {
     const SameConditions& conditions = found.conditions();
     if (conditions.for_update())
         found.compare("number of its condition, in the order in which they were made", before.condition,
                       after.condition, fixed());
-    if (conditions.compares_initial())
-        found.compare("initial value", conditions.initial_before(before.condition),
-                      conditions.initial_after(after.condition), {ChangedBy::graph_update});
+    if (!conditions.compares_initial()) return;
+    const std::string initial_before = conditions.initial_before(before.condition);
+    const std::string initial_after = conditions.initial_after(after.condition);
+    if (!initial_before.empty() && !initial_after.empty())
+        found.compare("initial value", initial_before, initial_after, {ChangedBy::graph_update});
 }
 
 std::string title(const ConditionalParams& conditional) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,15 @@ struct ConditionalParams {
 [[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
 /// The role of body `number` in the node: "then", "else", "body", "case 2".
 [[nodiscard]] std::string role_of_body(ConditionalKind kind, std::size_t number);
+
+/// A conditional as CUDA reports it.
+struct ReadConditional {
+    ConditionalParams params;
+    const cudaGraph_t* bodies; ///< owned by CUDA
+    int device;                ///< of the nodes in the bodies
+};
+/// Reads a conditional made without cudag; nothing if the driver is older than CUDA 13.2. Throws GraphError.
+[[nodiscard]] std::optional<ReadConditional> read_conditional(cudaGraphNode_t node);
 
 /// Adds the node; `bodies` receives the graphs inside it, made and owned by CUDA.
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const ConditionalParams& conditional,

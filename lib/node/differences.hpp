@@ -36,7 +36,7 @@ class SameConditions {
     [[nodiscard]] virtual bool for_update() const noexcept { return false; }
     /// Whether initial values count; whole updates accept different ones.
     [[nodiscard]] virtual bool compares_initial() const noexcept { return !for_update(); }
-    /// A condition's name and its initial value: "1", or "none".
+    /// A condition's name and its initial value: "1", or "none"; "" if CUDA does not report it.
     [[nodiscard]] virtual std::string name_before(cudaGraphConditionalHandle handle) const { return name(handle); }
     [[nodiscard]] virtual std::string name_after(cudaGraphConditionalHandle handle) const { return name(handle); }
     [[nodiscard]] virtual std::string initial_before(cudaGraphConditionalHandle) const { return "none"; }

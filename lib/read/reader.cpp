@@ -26,12 +26,30 @@ namespace cudag::detail {
 
 namespace {
 
-/// Describes the graph inside a child node, its owner.
-std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
-    auto inner = captured_graph(child_graph_of(child), CaptureNames(0, {}));
+/// Describes a graph inside a node, its owner.
+std::shared_ptr<GraphState> describe_inside(cudaGraph_t native) {
+    auto inner = captured_graph(native, CaptureNames(0, {}));
     inner->set_owns_native(false);
     inner->records().read_nodes();
     return inner;
+}
+
+std::shared_ptr<GraphState> describe_child(cudaGraphNode_t child) {
+    return describe_inside(child_graph_of(child));
+}
+
+/// Describes a conditional with its bodies and its condition; returns nothing for a driver that does not report them.
+NodeParams describe_conditional(GraphState& graph, cudaGraphNode_t native, std::uint32_t index,
+                                ReadNodes& description) {
+    const std::optional<ReadConditional> read = read_conditional(native);
+    if (!read) return std::monostate();
+    for (std::uint32_t i = 0; i < read->params.bodies; ++i)
+        description.nested.push_back({index, describe_inside(read->bodies[i]), Place::body, read->device});
+    ConditionRecord condition{read->params.condition, std::nullopt, read->device, {}};
+    condition.node = index;
+    condition.is_read = true;
+    description.conditions.push_back(condition);
+    return graph.records().memory().store(read->params);
 }
 
 /// Names the records that lack a name; the first has number `first`. Names each once: near-linear in nodes and names,
@@ -78,8 +96,10 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
             description.allocations = graph.records().allocations().list();
         description.has_joins = description.has_joins || kind == NodeKind::empty;
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
-        const NodeParams params = reader.read(native, kind, index);
-        if (kind == NodeKind::child) description.nested.push_back({index, describe_inside(native)});
+        const NodeParams params = kind == NodeKind::conditional
+                                      ? describe_conditional(graph, native, index, description)
+                                      : reader.read(native, kind, index);
+        if (kind == NodeKind::child) description.nested.push_back({index, describe_child(native)});
         description.records.emplace_back(kind, params, Label(), where);
     }
     return description;

@@ -188,6 +188,8 @@ class DocumentReader {
         TextCondition condition{std::nullopt, 0, number_};
         if (line.take("initial "))
             condition.initial = line.number<unsigned>(expected);
+        else if (line.take("unknown initial value"))
+            condition.is_initial_unknown = true;
         else
             line.require("no initial value", expected);
         if (line.take(", device ")) condition.device = line.number<int>(expected);
@@ -351,8 +353,9 @@ std::string to_string(const GraphDocument& document) {
         text += fmt::format("memory {}: {} bytes\n", memory.name, memory.bytes);
     for (std::size_t i = 0; i < document.conditions.size(); ++i) {
         const TextCondition& condition = document.conditions[i];
-        text += condition.initial ? fmt::format("condition {}: initial {}", i, *condition.initial)
-                                  : fmt::format("condition {}: no initial value", i);
+        text += condition.initial              ? fmt::format("condition {}: initial {}", i, *condition.initial)
+                : condition.is_initial_unknown ? fmt::format("condition {}: unknown initial value", i)
+                                               : fmt::format("condition {}: no initial value", i);
         text += condition.device == 0 ? "\n" : fmt::format(", device {}\n", condition.device);
     }
     text += fmt::format("nodes: {}\n", document.nodes.size());

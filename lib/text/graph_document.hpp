@@ -60,6 +60,7 @@ struct TextCondition {
     std::optional<unsigned> initial;
     int device = 0;
     std::size_t line = 0;
+    bool is_initial_unknown = false;
 };
 
 struct GraphDocument {

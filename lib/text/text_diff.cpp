@@ -167,6 +167,8 @@ class TextDiff {
             for (std::size_t i = 0; i < document.conditions.size(); ++i)
                 if (fmt::to_string(i) == field.value && document.conditions[i].initial)
                     return fmt::to_string(*document.conditions[i].initial);
+                else if (fmt::to_string(i) == field.value && document.conditions[i].is_initial_unknown)
+                    return "unknown";
             return "none";
         };
         TextField named = field;

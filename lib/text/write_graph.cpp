@@ -54,7 +54,7 @@ class DocumentWriter {
     GraphDocument write() {
         GraphDocument document;
         for (const ConditionRecord& each : conditions_of(root_).all())
-            document.conditions.push_back({each.initial, each.device});
+            document.conditions.push_back({each.initial, each.device, 0, each.is_read});
         document.nodes = nodes(root_);
         document.memory = names_.used_memory();
         return document;

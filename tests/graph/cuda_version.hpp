@@ -25,6 +25,13 @@ inline bool older_than(int needed) {
     return true;
 }
 
+/// Whether the driver tells kind and bodies of conditionals that cudag did not make.
+inline bool reads_conditionals() {
+    int driver = 0;
+    cudag::check(cudaDriverGetVersion(&driver));
+    return driver >= 13020;
+}
+
 /// Whether a graph can become a child itself; before CUDA 12.9 only a clone of it can.
 inline bool can_move() {
     return cuda_here() >= 12090;

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "bind_kernels.hpp"
+#include "cuda_version.hpp"
 #include "graphed.hpp"
 #include "opaque.hpp"
 
@@ -171,6 +172,7 @@ TEST_CASE("buffers that lie next to each other are told apart by spans", "[captu
 }
 
 TEST_CASE("a key whose work has a node that cudag does not know runs eagerly", "[capture][cache]") {
+    if (reads_conditionals()) return; // then it is known
     const Stream stream;
     CaptureCache cache({.warm_up = 0, .retries = 0});
     for (int call = 0; call < 3; ++call) {

@@ -267,6 +267,7 @@ TEST_CASE("kernels of a Library are loaded by the library", "[text]") {
 }
 
 TEST_CASE("a node with parameters unknown to cudag is in the text, and refused by name on loading", "[text]") {
+    if (reads_conditionals()) return; // then it is known
     const auto cells = device({0});
     cudaGraph_t native = nullptr;
     cudag::check(cudaGraphCreate(&native, 0));

@@ -34,6 +34,26 @@ TEST_CASE("a conditional node is of its type, with as many empty bodies as it wa
     REQUIRE(choice.bodies[0] != choice.bodies[1]);
 }
 
+TEST_CASE("a driver of CUDA 13.2 tells type, condition and bodies of a conditional node", "[graph][conditional]") {
+    int version = 0;
+    REQUIRE_CUDA(cudaDriverGetVersion(&version));
+    if (version < 13020) return;
+    const auto get = entry_point<CUresult(CUDAAPI*)(CUgraphNode, CUgraphNodeParams*)>("cuGraphNodeGetParams", 13020);
+    Graph graph;
+    for (const auto type : {cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch}) {
+        const Condition handle = make_condition(graph, 1);
+        const Conditional made = add_conditional(graph, handle, type, type == cudaGraphCondTypeSwitch ? 3 : 1);
+        CUgraphNodeParams params{};
+        REQUIRE(get(made.node, &params) == CUDA_SUCCESS);
+        REQUIRE(params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
+        CHECK(params.conditional.handle == handle);
+        CHECK(static_cast<int>(params.conditional.type) == static_cast<int>(type));
+        REQUIRE(params.conditional.size == made.bodies.size());
+        for (std::size_t i = 0; i < made.bodies.size(); ++i)
+            CHECK(params.conditional.phGraph_out[i] == made.bodies[i]);
+    }
+}
+
 TEST_CASE("a conditional node has a number of bodies that its type allows", "[graph][conditional]") {
     Graph graph;
     const Condition handle = make_condition(graph, 0);
