@@ -12,6 +12,7 @@
 #include "loaded_names.hpp"
 #include "loaded_values.hpp"
 #include "new_conditional.hpp"
+#include "new_root.hpp"
 #include "node/function.hpp"
 #include "order/declarations.hpp"
 #include "order/memory_check.hpp"
@@ -46,24 +47,6 @@
 namespace cudag::detail {
 
 namespace {
-
-std::shared_ptr<GraphState> empty_graph() {
-    cudaGraph_t native = nullptr;
-    checked<GraphError>(cudaGraphCreate(&native, 0), "cudaGraphCreate");
-    UniqueGraph owner(native);
-    auto state = std::make_shared<GraphState>(native);
-    static_cast<void>(owner.release());
-    state->construction().options.races = Races::allowed;
-    return state;
-}
-
-void finish_loaded(GraphState& graph, const SourceLocation& where) {
-    check_edges(graph, "load");
-    if (!graph.records().allocations().list().empty()) check_graph_memory(graph);
-    graph.edge_lists().merge(graph.records().nodes().size());
-    graph.construction().is_built = true;
-    graph.construction().made_at = where;
-}
 
 /// The text of one node, with the fields read so far.
 class NodeText {
@@ -135,7 +118,7 @@ class GraphLoader {
             if (const auto* record = root_->conditions().find(names_.conditions()[i].native()); record->user == nullptr)
                 refuse(fmt::format("text of a graph: line {} has condition {}, which no node tests; leave it out",
                                    document_.conditions[i].line, i));
-        finish_loaded(*root_, where_);
+        finish_written(*root_, "load", where_);
         if (auto owners = names_.take_owners(); !owners.empty()) {
             const auto lock = root_->lock();
             keep_owners(*root_, std::move(owners));
@@ -339,7 +322,7 @@ class GraphLoader {
                                     text->inner.size()));
         const std::shared_ptr<GraphState> inner = empty_graph();
         add_nodes(*inner, text->inner[0].nodes, path + "/");
-        finish_loaded(*inner, where_);
+        finish_written(*inner, "load", where_);
         if (cuda_version() >= since::moved_children)
             static_cast<void>(move_child(graph, inner, where_));
         else

@@ -49,6 +49,13 @@ class Bindings {
         return found == all_.end() ? empty : found->second;
     }
 
+    /// Calls `use(dynamic, binding)` for each binding.
+    template <class Use>
+    void for_each(const Use& use) const {
+        for (const auto& [dynamic, list] : all_)
+            for (const Binding& binding : list)
+                use(dynamic, binding);
+    }
     /// Calls `use(node, most)` for each copy or fill of driven size.
     template <class Use>
     void for_each_driven_size(const Use& use) const {

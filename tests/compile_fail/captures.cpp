@@ -310,3 +310,12 @@ void written(cudag::StreamCapture& capture, cudag::DeviceBuffer<float>& x) {
 #endif
     capture.kernel({}, scale, x, 1, 1.0f);
 }
+
+// An inlined graph that comes after a number.
+void inlined_after_int(cudag::GraphBuilder& builder, const cudag::Graph& graph) {
+    const cudag::InlinedGraph part = builder.inline_graph(graph);
+#if CUDAG_MISTAKE == 65 // expect-error: cudag: after() of an inlined graph takes node handles
+    builder.inline_graph(graph).after(0);
+#endif
+    builder.inline_graph(graph).after(part.tails());
+}

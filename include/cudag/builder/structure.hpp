@@ -7,6 +7,7 @@
 #include <cudag/detail/private_access.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/inlined_graph.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
@@ -70,6 +71,19 @@ class StructureCalls {
         static_cast<void>(Access::state(graph));
         return {Passkey(), Access::place(self(), location, [&](GraphState& outer) {
                     return move_child(outer, Access::shared_state(graph), location);
+                })};
+    }
+
+    /// Writes the nodes and edges of `graph` again into this graph, as if each had been added here: with their labels,
+    /// locations, declared accesses, parameters bound to a DynamicParam, and owners. Edges between them stay; all other
+    /// order comes from `.after` of the result and of its nodes. Later changes of `graph` do not matter here.
+    /// Races and the plan see the nodes like all others. Children become children again.
+    /// Throws GraphError, and adds nothing, if `graph` is inside another graph, or has a conditional node, a graph
+    /// memory node, a device-updatable kernel, a kernel of a green context, or a node unknown to cudag.
+    InlinedGraph inline_graph(const Graph& graph, // cudag: inline_graph(graph) takes a Graph
+                              SourceLocation location = SourceLocation::current()) {
+        return {Passkey(), Access::place(self(), location, [&](GraphState& outer) {
+                    return inline_nodes(outer, Access::state(graph), location);
                 })};
     }
 

@@ -28,6 +28,8 @@ struct Edge;
 
 namespace cudag::detail {
 
+struct InlinedNodes;
+
 /// A value with the source location of its call. A function that ends in a parameter pack gets its location this way.
 template <class Value>
 struct Located {
@@ -72,6 +74,10 @@ CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t coun
 CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);
 /// Adds a child node with `inner` itself.
 CUDAG_EXPORT Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where);
+
+/// Writes the nodes of `source` again.
+CUDAG_EXPORT std::shared_ptr<const InlinedNodes> inline_nodes(GraphState& graph, GraphState& source,
+                                                              const SourceLocation& where);
 
 /// Removes nodes: all, or none with a GraphError.
 CUDAG_EXPORT void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLocation& where);
