@@ -323,6 +323,24 @@ TEST_CASE("graphs whose nodes cannot run alone are refused by name", "[verify]")
     CHECK(read(x) == Ints{1});
 }
 
+TEST_CASE("captured host functions run in the search, and are listed", "[verify]") {
+    auto x = device({0});
+    const Stream stream;
+    int counter = 0, calls = 0;
+    const Verification result = cudag::verify(stream,
+                                              [&](cudaStream_t s) {
+                                                  cudag::check(cudaLaunchHostFunc(
+                                                      s, [](void* count) { ++*static_cast<int*>(count); }, &calls));
+                                                  cudag::memset_async(s, x, ++counter);
+                                              },
+                                              {.launches = 1});
+    CHECK(result.cause == VerifyCause::recorded);
+    CHECK(result.differences.size() == 1);
+    REQUIRE(result.unverified.size() == 1);
+    CHECK_THAT(result.unverified[0], ContainsSubstring("host"));
+    CHECK(calls == 3); // eagerly, in the launch, and alone
+}
+
 TEST_CASE("a function may allocate in the stream", "[verify]") {
     auto x = device({1});
     const Stream stream;
