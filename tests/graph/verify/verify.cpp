@@ -2,13 +2,11 @@
 #include <cudag/verify.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,45 +20,10 @@ using cudag::PinnedBuffer;
 using cudag::Stream;
 using cudag::Verification;
 using cudag::VerifyCause;
-using cudag::VerifyOptions;
 
 namespace {
 
 using Ints = std::vector<int>;
-
-constexpr unsigned many_launches = 16;
-
-Labels labels_of(const Verification& result) {
-    Labels labels;
-    for (const cudag::VerifiedDifference& difference : result.differences)
-        labels.push_back(difference.label);
-    return labels;
-}
-
-/// Long enough for a GPU to start what nothing orders after it.
-void wait_a_little() {
-    std::this_thread::sleep_for(std::chrono::microseconds(300));
-}
-
-/// A line of host nodes, cells[i + 1] = cells[i] + 1, without the edge before node `missing`.
-Graph line_without_edge(PinnedBuffer<int>& cells, std::size_t missing) {
-    GraphBuilder b({.races = cudag::Races::allowed});
-    std::vector<cudag::Node> last;
-    const std::size_t nodes = cells.size() - 1;
-    for (std::size_t i = 0; i < nodes; ++i) {
-        int* const cell = cells.data() + i;
-        const auto node = b.host([cell] {
-                               wait_a_little();
-                               cell[1] = cell[0] + 1;
-                           })
-                              .reads(cells.span().subspan(i, 1))
-                              .writes(cells.span().subspan(i + 1, 1))
-                              .label(std::to_string(i));
-        if (!last.empty() && i != missing) node.after(last);
-        last.assign(1, node);
-    }
-    return std::move(b).build();
-}
 
 } // namespace
 
@@ -188,72 +151,6 @@ TEST_CASE("kernels with raw pointers are unverified until their memory is given"
     REQUIRE(different.differences.size() == 1);
     CHECK_THAT(different.differences[0].node, ContainsSubstring("add"));
     CHECK(different.differences[0].argument == 0);
-}
-
-TEST_CASE("a missing edge is found at every place of a line", "[verify]") {
-    const Stream stream;
-    PinnedBuffer<int> cells(7);
-    for (std::size_t missing = 1; missing < cells.size() - 1; ++missing) {
-        std::fill(cells.begin(), cells.end(), 0);
-        const Graph graph = line_without_edge(cells, missing);
-        const Verification result = cudag::verify(graph, stream, {.launches = many_launches});
-        CAPTURE(missing, result.to_string());
-        CHECK(result.cause == VerifyCause::order);
-        CHECK(result.disturbed_by.empty());
-        CHECK(labels_of(result) == Labels{std::to_string(missing)});
-        REQUIRE(result.differences.size() == 1);
-        CHECK(result.differences[0].expected.starts_with(std::to_string(missing + 1) + " "));
-        CHECK(result.differences[0].elements == 1);
-        REQUIRE(result.differences[0].inputs.size() == 2);
-        CHECK(result.differences[0].inputs[0].values.starts_with(std::to_string(missing) + " "));
-        CHECK(result.differences[0].inputs[1].values == "0 (0x00000000)"); // before the node
-        CHECK(Ints(cells.begin(), cells.end()) == Ints{0, 1, 2, 3, 4, 5, 6});
-    }
-}
-
-TEST_CASE("a complete line equals its nodes one after another", "[verify]") {
-    const Stream stream;
-    PinnedBuffer<int> cells(5);
-    std::fill(cells.begin(), cells.end(), 0);
-    const Verification result = cudag::verify(line_without_edge(cells, 0), stream);
-    CHECK(result.ok());
-    CHECK(result.launches == 3);
-    CHECK(Ints(cells.begin(), cells.end()) == Ints{0, 1, 2, 3, 4});
-}
-
-TEST_CASE("a writer that nothing orders after a reader is named with the reader", "[verify]") {
-    const Stream stream;
-    PinnedBuffer<int> cells(2);
-    cells[0] = 1;
-    cells[1] = 0;
-    GraphBuilder b({.races = cudag::Races::allowed});
-    const auto first = cells.span().first(1), second = cells.span().last(1);
-    b.host([&] {
-         wait_a_little();
-         cells[1] = cells[0];
-     })
-        .reads(first)
-        .writes(second)
-        .label("reader");
-    b.host([&] { cells[0] = 5; }).writes(first).label("writer");
-    const Verification result = cudag::verify(std::move(b).build(), stream, {.launches = many_launches});
-    CHECK(labels_of(result) == Labels{"reader"});
-    CHECK_THAT(result.disturbed_by, ContainsSubstring("\"writer\""));
-    CHECK_THAT(result.to_string(), ContainsSubstring("an edge is missing") &&
-                                       ContainsSubstring("the difference comes with host \"writer\""));
-    CHECK(result.differences.at(0).expected.starts_with("1 "));
-    CHECK(cells[1] == 1);
-}
-
-TEST_CASE("the search can be switched off", "[verify]") {
-    const Stream stream;
-    PinnedBuffer<int> cells(4);
-    std::fill(cells.begin(), cells.end(), 0);
-    const Verification result =
-        cudag::verify(line_without_edge(cells, 1), stream, {.launches = many_launches, .locate = false});
-    CHECK(labels_of(result) == Labels{"1", "2"});
-    CHECK(result.differences.at(1).elements == 1);
-    CHECK(result.differences.at(0).inputs.empty());
 }
 
 TEST_CASE("children run node by node as a whole", "[verify]") {
