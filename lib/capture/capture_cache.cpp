@@ -172,7 +172,7 @@ class CaptureStore {
         return bytes;
     }
 
-    static void bind(CachedKey& key, Exec& exec, const Buffers& buffers) {
+    [[gnu::always_inline]] static void bind(CachedKey& key, Exec& exec, const Buffers& buffers) {
         if (buffers.size() != key.buffers.size())
             refuse(fmt::format("CaptureCache: key {} was captured with {} changing buffers, and is run with {}",
                                key.report.key, key.buffers.size(), buffers.size()));
@@ -182,12 +182,10 @@ class CaptureStore {
         if (!bindings.empty()) exec.bind(bindings);
     }
 
-    RunKind run(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
+    [[gnu::always_inline]] RunKind run(cudaStream_t stream, CachedKey& key, const Buffers& buffers,
+                                       const CachedCall& call) {
         if (key.exec) return replay(stream, key, *key.exec, buffers);
-        if (key.verified) {
-            if ((key.report.replays + 1) % options_.verify == 0) verify(stream, key, buffers, call);
-            return replay(stream, key, key.verified->exec, buffers);
-        }
+        if (key.verified) return replay_verified(stream, key, buffers, call);
         if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up)
             return capture(stream, key, buffers, call);
         const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
@@ -197,12 +195,19 @@ class CaptureStore {
         return RunKind::eager;
     }
 
-    RunKind replay(cudaStream_t stream, CachedKey& key, Exec& exec, const Buffers& buffers) {
+    /// A replay. Inlined, like the functions around it: verification adds no call to hits without it.
+    [[gnu::always_inline]] RunKind replay(cudaStream_t stream, CachedKey& key, Exec& exec, const Buffers& buffers) {
         bind(key, exec, buffers);
         launch(stream, key, exec);
         ++key.report.replays;
         ++stats_.replays;
         return RunKind::replayed;
+    }
+
+    [[gnu::noinline]] RunKind replay_verified(cudaStream_t stream, CachedKey& key, const Buffers& buffers,
+                                              const CachedCall& call) {
+        if ((key.report.replays + 1) % options_.verify == 0) verify(stream, key, buffers, call);
+        return replay(stream, key, key.verified->exec, buffers);
     }
 
     static MadeBlock object_of(const void* function, const CachedCall& call) noexcept {
