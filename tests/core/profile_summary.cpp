@@ -1,5 +1,6 @@
 // Profiles of made-up records: times of nodes and launches, critical paths, lanes, comparisons.
 #include "profile/profile_summary.hpp"
+#include "profile/profile_texts.hpp"
 #include "profile/run_order.hpp"
 
 #include <cudag/profile_diff.hpp>
@@ -290,6 +291,47 @@ TEST_CASE("a profile as DOT has colours by duration, and thick lines on the crit
 TEST_CASE("a profile as DOT has edges to earlier nodes", "[profile]") {
     const std::string dot = Nodes().add("late", {1}).add("early", {}).profile({{0, 1, 0, 1}, {0, 0, 1, 2}}).dot();
     CHECK(dot.find("n1 -> n0 [penwidth=2.5];") != std::string::npos);
+}
+
+TEST_CASE("a profile as DOT is darkest at the longest node that has none inside", "[profile]") {
+    const std::string dot = Nodes()
+                                .add("child", {}, NodeKind::child)
+                                .add("x", {}, NodeKind::kernel, 0)
+                                .add("y", {1}, NodeKind::kernel, 0)
+                                .profile({{0, 1, 0, 10}, {0, 2, 10, 15}})
+                                .dot();
+    CHECK(dot.find("x\\n10.0 us\", fillcolor=\"0.05 1.000 1.000\"") != std::string::npos);
+    CHECK(dot.find("y\\n5.0 us\", fillcolor=\"0.05 0.500 1.000\"") != std::string::npos);
+}
+
+TEST_CASE("the timeline of two launches is the shorter one", "[profile]") {
+    const auto profile = Nodes().add("a", {}).profile({{0, 0, 0, 10}, {1, 0, 20, 24}}, 2);
+    REQUIRE(profile.timeline().size() == 1);
+    CHECK(profile.timeline()[0].end - profile.timeline()[0].begin == 4);
+}
+
+TEST_CASE("a trace has one flow for each edge between nodes that ran", "[profile]") {
+    const std::string trace = Nodes()
+                                  .add("a", {})
+                                  .add("b", {})
+                                  .add("c", {0, 1})
+                                  .profile({{0, 0, 0, 2}, {0, 1, 0, 3}, {0, 2, 4, 5}})
+                                  .chrome_trace();
+    std::size_t flows = 0;
+    for (std::size_t at = trace.find("\"ph\": \"s\""); at != std::string::npos;
+         at = trace.find("\"ph\": \"s\"", at + 1))
+        ++flows;
+    CHECK(flows == 2);
+}
+
+TEST_CASE("text in JSON keeps valid UTF-8, and nothing else", "[profile]") {
+    using cudag::detail::json_string;
+    for (const char* valid : {"a", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+                              "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+        CHECK(json_string(valid) == '"' + std::string(valid) + '"');
+    for (const char* invalid : {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                                "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x90\x80", "\xc3", "\xc3("})
+        CHECK(json_string(invalid).starts_with("\"\\ufffd"));
 }
 
 TEST_CASE("a trace names the process, each lane, and the rows of nodes around others", "[profile]") {

@@ -1,6 +1,7 @@
 // Options of pictures, and lists of nodes.
 #include <cstdio>
 
+#include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
 #include "dot_sample.hpp"
 
@@ -42,14 +43,15 @@ TEST_CASE("a folded picture connects the parts that remain, and leaves single la
     GraphBuilder b;
     const auto a = b.host([] {}).label("a 1");
     const auto c = b.kernel({}, nothing).label("c 2").after(a);
-    const auto d = b.memset(std::make_shared<cudag::DeviceBuffer<int>>(1), 0).label("d 3").after(a);
-    b.host([] {}).label("e 4").after(c, d);
-    b.host([] {}).label("f 5").after(d);
+    const auto d = b.join(c).label("d 3");
+    const auto e = b.memset(std::make_shared<cudag::DeviceBuffer<int>>(1), 0).label("e 4").after(a);
+    b.host([] {}).label("f 5").after(d, e);
+    b.host([] {}).label("g 6").after(e);
     const std::string dot = std::move(b).build().dot({.fold = true});
-    for (const char* text :
-         {"\"a 1", "\"c 2", "\"d 3", "\"e 4", "\"f 5", "n0 -> n1;", "n0 -> n2;", "n1 -> n3;", "n2 -> n3;", "n2 -> n4;"})
+    for (const char* text : {"\"a 1", "\"c 2", "\"d 3", "\"e 4", "\"f 5", "\"g 6", "n0 -> n1;", "n1 -> n2;",
+                             "n0 -> n3;", "n2 -> n4;", "n3 -> n4;", "n3 -> n5;"})
         CHECK(count(dot, text) == 1);
-    CHECK(count(dot, "->") == 5);
+    CHECK(count(dot, "->") == 6);
 }
 
 TEST_CASE("a folded layer has its own edges once, and none to the next layer", "[graph][dot]") {
@@ -126,6 +128,14 @@ TEST_CASE("data flows from the last writer of each byte, also where it wrote a p
     CHECK(flow("n3 -> n4", 4));
     CHECK(flow("n0 -> n4", 4));
     CHECK(count(dot, "color=blue, fontcolor") == 5);
+}
+
+TEST_CASE("a condition is no data", "[graph][dot]") {
+    GraphBuilder b;
+    const auto condition = b.condition(0);
+    const auto set = b.kernel({}, set_condition, condition, 1U);
+    b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(set);
+    CHECK(count(std::move(b).build().dot({.data = true}), "color=blue") == 0);
 }
 
 TEST_CASE("a picture with data has an edge from the last writer to each user, with the bytes", "[graph][dot]") {

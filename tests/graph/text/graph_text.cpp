@@ -117,6 +117,14 @@ TEST_CASE("numbered names of host functions and events are none of those given",
                                           ContainsSubstring("  function: host2\n"));
 }
 
+TEST_CASE("memory without a name is as large as its declared accesses", "[text]") {
+    DeviceBuffer<int> cells(6);
+    GraphBuilder b;
+    b.kernel({}, store, cells.data() + 1, 1).writes(cells);
+    CHECK_THAT(to_text(std::move(b).build()),
+               ContainsSubstring("memory memory1: 24 bytes\n") && ContainsSubstring("argument 0: memory1 + 4\n"));
+}
+
 TEST_CASE("two kernels of one name are told apart by a number", "[text]") {
     GraphBuilder b;
     b.kernel({}, nothing);
@@ -298,6 +306,11 @@ TEST_CASE("names that a text cannot have are refused, and add nothing", "[text]"
     CHECK_THAT(refused<GraphError>([&] { names.memory("z", nullptr, 4); }).what(), ContainsSubstring("a null pointer"));
     CHECK_THAT(refused<GraphError>([&] { names.event("e", static_cast<cudaEvent_t>(nullptr)); }).what(),
                ContainsSubstring("a null handle"));
+    CHECK_THAT(refused<GraphError>([&] { names.event("two words", cudag::Event()); }).what(),
+               ContainsSubstring("name of an event: \"two words\" is no name"));
+    names.host("h", [] {});
+    CHECK_THAT(refused<GraphError>([&] { names.host("h", [] {}); }).what(),
+               ContainsSubstring("name of a host function: \"h\" is taken"));
     CHECK_THAT(refused<GraphError>([&] { names.kernel("two\nlines", nothing); }).what(),
                ContainsSubstring("no single line"));
     const cudag::Event event;

@@ -132,6 +132,32 @@ TEST_CASE("a text of other nodes, attributes and inner graphs differs in them", 
     }
 }
 
+TEST_CASE("a difference of nodes and edges from a text needs another instance", "[text]") {
+    const auto two = [](bool has_edge) {
+        GraphBuilder b;
+        const auto first = b.kernel({}, nothing).label("first");
+        const auto second = b.kernel({}, nothing).label("second");
+        if (has_edge) first.after(second);
+        return std::move(b).build();
+    };
+    for (const bool has_edge : {false, true}) {
+        const auto found = diff(two(has_edge), to_text(two(!has_edge)));
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].kind == DifferenceKind::edge);
+        CHECK_THAT(found[0].field, ContainsSubstring("edge from kernel \"second\""));
+        CHECK(found[0].old_value == (has_edge ? "there" : "missing"));
+        CHECK(found[0].new_value == (has_edge ? "missing" : "there"));
+        CHECK(found[0].needs_instantiate);
+    }
+    GraphBuilder b;
+    b.kernel({}, nothing);
+    const Graph one = std::move(b).build();
+    const Graph none = GraphBuilder().build();
+    REQUIRE(diff(one, to_text(none)).size() == 1);
+    CHECK(diff(one, to_text(none))[0].needs_instantiate);
+    CHECK(diff(none, to_text(one))[0].needs_instantiate);
+}
+
 TEST_CASE("a copy in another direction differs from the text, and needs another instance", "[text]") {
     std::vector<int> host(4);
     cudag::DeviceBuffer<int> cells(4);

@@ -337,6 +337,10 @@ TEST_CASE("a text that is none is refused with the line", "[text]") {
     fails(replaced(text, "argument 1: 3", "argument 1: condition 0"), "expected no condition");
     fails(replaced(text, "write node", "wrote node"), "expected an access");
     fails(replaced(text, "nodes: 2", "condition 0: initial 1\nnodes: 2"), "has condition 0, which no node tests");
+    for (const char* line : {": 0", "shared_bytes", "graph: x nodes", "graph: 1 node"})
+        CHECK_THROWS_AS(cudag::load(replaced(text, "shared_bytes: 0", line), names), GraphError);
+    fails(replaced(text, "shared_bytes: 0", ": 0"), "expected a node, or a parameter as \"name: value\"");
+    fails(replaced(text, "shared_bytes: 0", "shared_bytes: 0\n  graph: x nodes"), "has no parameter \"graph\"");
     fails(replaced(text, " bytes\n", " bytes more\n"), "expected \"memory NAME: N bytes\"");
     const auto fails_with = [&](const std::string& line, const std::string& expected) {
         fails(replaced(text, "graph 1\n", "graph 1\n" + line + "\n"), expected);
@@ -363,6 +367,16 @@ TEST_CASE("a text that is none is refused with the line", "[text]") {
     CHECK_THAT(
         refused<GraphError>([&] { static_cast<void>(diff(two_stores(cells), "cudag graph 9\n", names)); }).what(),
         ContainsSubstring("the only version"));
+}
+
+TEST_CASE("comments, empty lines and other line ends are no part of a text", "[text]") {
+    const auto cells = device({0, 0});
+    const GraphNames names = names_for(cells);
+    const std::string text = to_text(two_stores(cells), names);
+    std::string commented = "# made by hand\n\n";
+    for (const char c : text)
+        commented += c == '\n' ? std::string("\r\n   \n  # next\n") : std::string(1, c);
+    CHECK(to_text(cudag::load(commented, names).graph, names) == text);
 }
 
 TEST_CASE("a text that ends inside a node is refused", "[text]") {
