@@ -2,7 +2,6 @@
 #include "cuda/driver.hpp"
 #include "cuda/kernel_function.hpp"
 #include "cuda/kernel_name.hpp"
-#include "cuda/node_calls.hpp"
 #include "graph/graph_state.hpp"
 #include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
@@ -72,8 +71,8 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     }
     const KernelParams* params = copy_call(graph, call, function, attributes);
     graph.reserve_node(effects);
-    CUgraphNodeParams native = driver_params(function, params->shape, call.values);
-    CUgraphNodeParams bare;
+    const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
+    CUDA_KERNEL_NODE_PARAMS bare;
     std::optional<Subject> named; // in case CUDA refuses an attribute of the new node
     if (attributes != nullptr) [[unlikely]] {
         named.emplace(subject());
@@ -82,10 +81,10 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
     }
     cudaGraphNode_t node = nullptr;
     const CUresult result =
-        driver().graph_add_node(&node, graph.native(), nullptr, nullptr, 0, attributes != nullptr ? &bare : &native);
+        driver().kernels.add(&node, graph.native(), nullptr, 0, attributes != nullptr ? &bare : &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch<GraphError>(to_runtime(result), add_node_call, subject(), Api::driver, config_of(*call.config),
-                                 symbol);
+        raise_launch<GraphError>(to_runtime(result), driver().kernels.add_name, subject(), Api::driver,
+                                 config_of(*call.config), symbol);
     if (attributes != nullptr) [[unlikely]] {
         set_attributes(node, native, *attributes, symbol, *std::move(named));
         if (attributes->device_updatable) graph.records().special().device_updatable = true;

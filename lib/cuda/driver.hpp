@@ -33,7 +33,7 @@ struct Driver {
     cudaError_t(CUDARTAPI* graph_copy_set_params)(cudaGraphNode_t, const cudaMemcpy3DParms*);
     cudaError_t(CUDARTAPI* graph_exec_copy_set_params)(cudaGraphExec_t, cudaGraphNode_t, const cudaMemcpy3DParms*);
     cudaError_t(CUDARTAPI* graph_copy_get_params)(cudaGraphNode_t, cudaMemcpy3DParms*);
-    OldKernelCalls old_kernels;
+    KernelNodeCalls kernels;
     decltype(&::cuGraphGetNodes) graph_get_nodes;
     decltype(&::cuGraphNodeGetType) graph_node_get_type;
     /// CUDA 13.0 folded this variant into the original name.
@@ -105,16 +105,16 @@ inline void bind_context() {
 [[nodiscard]] CUcontext converted_green_context(CUcontext context);
 
 template <class Call>
-[[gnu::noinline, gnu::cold]] CUresult call_in_converted_context(CUgraphNodeParams params, Call call) {
-    params.kernel.ctx = converted_green_context(params.kernel.ctx);
-    return params.kernel.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
+[[gnu::noinline, gnu::cold]] CUresult call_in_converted_context(CUDA_KERNEL_NODE_PARAMS params, Call call) {
+    params.ctx = converted_green_context(params.ctx);
+    return params.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
 }
-/// Calls `call(params)` for a kernel node, and again if the driver rejects a green context not converted yet. The
-/// second call uses a copy of `call`, so that the first keeps its captures in registers.
+/// Calls `call(params)`, and again if the driver rejects a green context not converted yet. The second call uses a copy
+/// of `call`, so that the first keeps its captures in registers.
 template <class Call>
-CUresult call_in_context(CUgraphNodeParams& params, const Call& call) {
+CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
     const CUresult result = call(params);
-    if (result != CUDA_ERROR_INVALID_CONTEXT || params.kernel.ctx == nullptr) [[likely]]
+    if (result != CUDA_ERROR_INVALID_CONTEXT || params.ctx == nullptr) [[likely]]
         return result;
     return call_in_converted_context(params, call);
 }

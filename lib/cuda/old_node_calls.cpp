@@ -3,6 +3,7 @@
 
 #include "compat.hpp"
 #include "driver.hpp"
+#include "node_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -100,7 +101,7 @@ CUresult CUDAAPI add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                      std::size_t count, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
-        return driver().old_kernels.add(node, graph, after, count, &kernel);
+        return driver().kernels.add(node, graph, after, count, &kernel);
     }
     return answer(add_by_kind(node, graph, after, count, *params));
 }
@@ -135,7 +136,7 @@ cudaError_t set_by_kind(CUgraphNode node, const CUgraphNodeParams& params) {
 CUresult CUDAAPI set(CUgraphNode node, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
-        return driver().old_kernels.set(node, &kernel);
+        return driver().kernels.set(node, &kernel);
     }
     return answer(set_by_kind(node, *params));
 }
@@ -172,7 +173,7 @@ cudaError_t exec_set_by_kind(CUgraphExec exec, CUgraphNode node, const CUgraphNo
 CUresult CUDAAPI exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
-        return driver().old_kernels.exec_set(exec, node, &kernel);
+        return driver().kernels.exec_set(exec, node, &kernel);
     }
     return answer(exec_set_by_kind(exec, node, *params));
 }
@@ -222,7 +223,7 @@ cudaError_t get_by_kind(CUgraphNode node, CUgraphNodeParams& params) {
 
 CUresult CUDAAPI get(CUgraphNode node, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return driver().old_kernels.get(node, reinterpret_cast<CUDA_KERNEL_NODE_PARAMS*>(&params->kernel));
+        return driver().kernels.get(node, reinterpret_cast<CUDA_KERNEL_NODE_PARAMS*>(&params->kernel));
     return answer(get_by_kind(node, *params));
 }
 
@@ -232,13 +233,51 @@ cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaMemcpy3
     return cudaGraphAddMemcpyNode(node, graph, nullptr, 0, copy);
 }
 
+// Kernels, by a driver without functions for these alone.
+
+CUgraphNodeParams of_any_kind(const CUDA_KERNEL_NODE_PARAMS& kernel) noexcept {
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    put(params.kernel, kernel);
+    return params;
+}
+CUresult CUDAAPI add_kernel(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::size_t count,
+                            const CUDA_KERNEL_NODE_PARAMS* kernel) {
+    CUgraphNodeParams params = of_any_kind(*kernel);
+    return driver().graph_add_node(node, graph, after, nullptr, count, &params);
+}
+CUresult CUDAAPI set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* kernel) {
+    CUgraphNodeParams params = of_any_kind(*kernel);
+    return driver().graph_node_set_params(node, &params);
+}
+CUresult CUDAAPI exec_set_kernel(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* kernel) {
+    CUgraphNodeParams params = of_any_kind(*kernel);
+    return driver().graph_exec_node_set_params(exec, node, &params);
+}
+
+/// Null if the driver has no function of this name.
 template <class F>
-void fetch(F& function, const char* name) {
+F fetched(const char* name) {
     void* address = nullptr;
     checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
-    if (address == nullptr)
+    return reinterpret_cast<F>(address);
+}
+template <class F>
+void require(F function, const char* name) {
+    if (function == nullptr)
         refuse<Error>(fmt::format("the CUDA driver has no {}", name), {}, cudaErrorInsufficientDriver);
-    function = reinterpret_cast<F>(address);
+}
+/// Fetches a function for kernels. `any` and `by_any` stand in for it, and it for them: of the two, one must be there.
+template <class Kernel, class Any>
+void fetch(Kernel& kernel, const char*& name, const char* kernel_name, Kernel by_any, Any& any, const char* any_name,
+           Any by_kind) {
+    kernel = fetched<Kernel>(kernel_name);
+    name = kernel != nullptr ? kernel_name : any_name;
+    if (any == nullptr) {
+        require(kernel, kernel_name);
+        any = by_kind;
+    }
+    if (kernel == nullptr) kernel = by_any;
 }
 
 } // namespace
@@ -246,24 +285,22 @@ void fetch(F& function, const char* name) {
 } // namespace old_calls
 
 void complete_node_calls(Driver& driver) {
-    OldKernelCalls& kernels = driver.old_kernels;
-    if (driver.graph_add_node == nullptr) {
-        old_calls::fetch(kernels.add, "cuGraphAddKernelNode");
-        driver.graph_add_node = old_calls::add;
-        driver.graph_add_copy = old_calls::add_copy;
-    }
-    if (driver.graph_node_set_params == nullptr) {
-        old_calls::fetch(kernels.set, "cuGraphKernelNodeSetParams");
-        driver.graph_node_set_params = old_calls::set;
-        driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
-    }
-    if (driver.graph_exec_node_set_params == nullptr) {
-        old_calls::fetch(kernels.exec_set, "cuGraphExecKernelNodeSetParams");
-        driver.graph_exec_node_set_params = old_calls::exec_set;
+    KernelNodeCalls& kernels = driver.kernels;
+    if (driver.graph_add_node == nullptr) driver.graph_add_copy = old_calls::add_copy;
+    old_calls::fetch(kernels.add, kernels.add_name, "cuGraphAddKernelNode", old_calls::add_kernel,
+                     driver.graph_add_node, add_node_call, old_calls::add);
+    if (driver.graph_node_set_params == nullptr) driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
+    old_calls::fetch(kernels.set, kernels.set_name, "cuGraphKernelNodeSetParams", old_calls::set_kernel,
+                     driver.graph_node_set_params, set_node_call, old_calls::set);
+    if (driver.graph_exec_node_set_params == nullptr)
         driver.graph_exec_copy_set_params = cudaGraphExecMemcpyNodeSetParams;
-    }
+    old_calls::fetch(kernels.exec_set, kernels.exec_set_name, "cuGraphExecKernelNodeSetParams",
+                     old_calls::exec_set_kernel, driver.graph_exec_node_set_params, exec_set_node_call,
+                     old_calls::exec_set);
     if (driver.graph_node_get_params == nullptr) {
-        old_calls::fetch(kernels.get, "cuGraphKernelNodeGetParams");
+        constexpr const char* getter = "cuGraphKernelNodeGetParams";
+        kernels.get = old_calls::fetched<decltype(kernels.get)>(getter);
+        old_calls::require(kernels.get, getter);
         driver.graph_node_get_params = old_calls::get;
     }
     if (driver.graph_copy_get_params == nullptr) driver.graph_copy_get_params = cudaGraphMemcpyNodeGetParams;

@@ -148,8 +148,8 @@ class ExecUpdate {
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
-        if constexpr (std::is_same_v<Params, CUgraphNodeParams>)
-            return set_kernel({node_.graph->records().natives()[node_.index], exec_.native()}, params);
+        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
+            return set_native({node_.graph->records().natives()[node_.index], exec_.native()}, params);
         else
             return exec_.set_params(node_, params, next_ ? *next_ : next_.emplace());
     }
@@ -192,8 +192,8 @@ class ExecUpdate {
 template <class Params>
 NativeResult set_in_graph(const GraphState& graph, std::uint32_t index, const Params& params) {
     const NodeTarget target{graph.records().natives()[index]};
-    if constexpr (std::is_same_v<Params, CUgraphNodeParams>) {
-        return set_kernel(target, params);
+    if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>) {
+        return set_native(target, params);
     } else {
         const std::int32_t device = graph.records().nodes()[index].device;
         if (device == any_device || is_only_device()) return set_native(target, params);

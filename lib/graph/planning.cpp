@@ -241,16 +241,21 @@ std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEd
 /// Adds an empty kernel of one thread in the context of the kernel `neighbour`; on the current device if `neighbour` is
 /// null.
 cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
-    CUgraphNodeParams params = own_kernel_params(nothing_kernel(), nullptr);
-    if (neighbour != nullptr) params.kernel.ctx = read_native_node(neighbour, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
+    CUDA_KERNEL_NODE_PARAMS params{};
+    if (neighbour != nullptr) params.ctx = read_native_node(neighbour, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
+    params.kern = reinterpret_cast<CUkernel>(nothing_kernel());
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
     cudaGraphNode_t node = nullptr;
-    const auto add = [&](CUgraphNodeParams& given) { return add_native_node(node, graph, given); };
+    const auto add = [&](const CUDA_KERNEL_NODE_PARAMS& given) {
+        return driver().kernels.add(&node, graph, nullptr, 0, &given);
+    };
     CUresult added = call_in_context(params, add);
-    if (added == CUDA_ERROR_INVALID_CONTEXT && params.kernel.ctx != nullptr) {
-        params.kernel.ctx = nullptr; // the current context
+    if (added == CUDA_ERROR_INVALID_CONTEXT && params.ctx != nullptr) {
+        params.ctx = nullptr; // the current context
         added = add(params);
     }
-    checked_driver<GraphError>(added, add_node_call);
+    checked_driver<GraphError>(added, driver().kernels.add_name);
     return node;
 }
 

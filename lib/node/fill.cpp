@@ -20,8 +20,9 @@ std::string problem_of(const SetParams& set) {
     return {};
 }
 
-CUgraphNodeParams native_params(const SetParams& set) noexcept {
+CUgraphNodeParams native_params(const SetParams& set) {
     CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_MEMSET);
+    params.memset.ctx = current_context(); // CUDA finds none for memory of an alloc node (seen on driver 580)
     params.memset.dst = std::bit_cast<CUdeviceptr>(set.destination);
     params.memset.value = set.value;
     params.memset.elementSize = set.element_bytes;

@@ -26,7 +26,7 @@ namespace cudag::detail {
 [[nodiscard]] std::string problem_of(const SetParams& set);
 
 /// The node runs in the current context.
-[[nodiscard]] CUgraphNodeParams native_params(const SetParams& set) noexcept;
+[[nodiscard]] CUgraphNodeParams native_params(const SetParams& set);
 [[nodiscard]] inline NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set) {
     CUgraphNodeParams params = native_params(set);
     return add_native(node, graph, params);

@@ -220,7 +220,7 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept {
 
 NativeResult set_native(const NodeTarget& target, const KernelParams& kernel) {
     const ArgumentPointers arguments(kernel);
-    return set_kernel(target, driver_params(kernel, kernel.shape, arguments.get()));
+    return set_native(target, driver_params(kernel, kernel.shape, arguments.get()));
 }
 
 std::size_t trailing_bytes(const KernelParams& kernel) noexcept {

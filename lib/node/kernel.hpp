@@ -80,18 +80,17 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
 
 /// Both need a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
-[[nodiscard]] inline NativeResult set_kernel(const NodeTarget& target, const CUgraphNodeParams& params) {
+[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
     if (target.exec != nullptr)
-        return {to_runtime(call_in_context(*to_set(params),
-                                           [target](CUgraphNodeParams& given) {
-                                               return driver().graph_exec_node_set_params(target.exec, target.node,
-                                                                                          &given);
+        return {to_runtime(call_in_context(params,
+                                           [target](const CUDA_KERNEL_NODE_PARAMS& given) {
+                                               return driver().kernels.exec_set(target.exec, target.node, &given);
                                            })),
-                exec_set_node_call, Api::driver};
+                driver().kernels.exec_set_name, Api::driver};
     return {to_runtime(call_in_context(
-                *to_set(params),
-                [target](CUgraphNodeParams& given) { return driver().graph_node_set_params(target.node, &given); })),
-            set_node_call, Api::driver};
+                params,
+                [target](const CUDA_KERNEL_NODE_PARAMS& given) { return driver().kernels.set(target.node, &given); })),
+            driver().kernels.set_name, Api::driver};
 }
 
 /// In a copy, attributes and values follow the block.
@@ -169,7 +168,7 @@ void for_each_access(const KernelParams& kernel, const Use& use) {
     return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
-/// Sets the shape in a kernel's CUgraphNodeParams or in CUlaunchConfig.
+/// Sets the shape in CUDA_KERNEL_NODE_PARAMS or CUlaunchConfig.
 template <class Native>
 void put_shape(const LaunchShape& shape, Native& native) noexcept {
     native.gridDimX = shape.grid.x;
@@ -181,23 +180,23 @@ void put_shape(const LaunchShape& shape, Native& native) noexcept {
     native.sharedMemBytes = native_shared_bytes(shape.shared_bytes);
 }
 
-[[nodiscard]] inline CUgraphNodeParams driver_params(CUfunction function, const LaunchShape& shape,
-                                                     void* const* values) noexcept {
-    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_KERNEL);
-    params.kernel.func = function;
-    put_shape(shape, params.kernel);
-    params.kernel.kernelParams = const_cast<void**>(values); // read only, despite the driver's type
+[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchShape& shape,
+                                                           void* const* values) noexcept {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function;
+    put_shape(shape, params);
+    params.kernelParams = const_cast<void**>(values); // read only, despite the driver's type
     return params;
 }
 /// The parameters for an update of an existing node, which must keep its context. A function would move the node to the
 /// function's context, so the driver gets CUDA's kernel instead. Without a known kernel the driver rejects the update.
-[[nodiscard]] inline CUgraphNodeParams driver_params(const KernelParams& kernel, const LaunchShape& shape,
-                                                     void* const* values) noexcept {
-    CUgraphNodeParams params = driver_params(kernel.function, shape, values);
+[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(const KernelParams& kernel, const LaunchShape& shape,
+                                                           void* const* values) noexcept {
+    CUDA_KERNEL_NODE_PARAMS params = driver_params(kernel.function, shape, values);
     if (kernel.context != nullptr) [[unlikely]] {
-        params.kernel.func = nullptr;
-        params.kernel.kern = kernel.kernel;
-        params.kernel.ctx = kernel.context;
+        params.func = nullptr;
+        params.kern = kernel.kernel;
+        params.ctx = kernel.context;
     }
     return params;
 }

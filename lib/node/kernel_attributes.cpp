@@ -74,13 +74,13 @@ void complete_cluster(LaunchConfig& config, CUfunction function) {
 
 } // namespace
 
-CUgraphNodeParams without_attributes(const CUgraphNodeParams& launch, const LaunchConfig& config) noexcept {
-    CUgraphNodeParams bare = launch;
-    if (is_given(config.shared_memory_mode) != 0) bare.kernel.sharedMemBytes = 0;
+CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config) noexcept {
+    CUDA_KERNEL_NODE_PARAMS bare = launch;
+    if (is_given(config.shared_memory_mode) != 0) bare.sharedMemBytes = 0;
     return bare;
 }
 
-void set_attributes(cudaGraphNode_t node, const CUgraphNodeParams& launch, const LaunchConfig& config,
+void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
                     const void* symbol, Subject&& subject) {
     try {
         for (const cudaLaunchAttribute& attribute : NativeAttributes(config, LaunchUse::node))
@@ -88,16 +88,16 @@ void set_attributes(cudaGraphNode_t node, const CUgraphNodeParams& launch, const
                 status != cudaSuccess)
                 raise_call<GraphError>(status, "cudaGraphKernelNodeSetAttribute", std::move(subject));
         if (is_given(config.shared_memory_mode) == 0) return;
-        const cudaError_t status = to_runtime(driver().graph_node_set_params(node, to_set(launch)));
+        const cudaError_t status = to_runtime(driver().kernels.set(node, &launch));
         if (status == cudaSuccess) return;
-        raise_launch<GraphError>(status, set_node_call, std::move(subject), Api::driver, config, symbol);
+        raise_launch<GraphError>(status, driver().kernels.set_name, std::move(subject), Api::driver, config, symbol);
     } catch (...) {
         ignore(cudaGraphDestroyNode(node));
         throw;
     }
 }
 
-void try_attributes(const CUgraphNodeParams& launch, const LaunchConfig& config, const void* symbol,
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, const void* symbol,
                     Subject&& subject) {
     cudaGraph_t graph = nullptr;
     if (const cudaError_t status = cudaGraphCreate(&graph, 0); status != cudaSuccess)
@@ -105,8 +105,8 @@ void try_attributes(const CUgraphNodeParams& launch, const LaunchConfig& config,
     const UniqueGraph scratch(graph);
     cudaGraphNode_t node = nullptr;
     // Problems of the launch itself show when the node is added to its graph.
-    CUgraphNodeParams bare = without_attributes(launch, config);
-    if (add_native_node(node, graph, bare) == CUDA_SUCCESS)
+    const CUDA_KERNEL_NODE_PARAMS bare = without_attributes(launch, config);
+    if (driver().kernels.add(&node, graph, nullptr, 0, &bare) == CUDA_SUCCESS)
         set_attributes(node, launch, config, symbol, std::move(subject));
 }
 

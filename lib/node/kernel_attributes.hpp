@@ -15,16 +15,17 @@
 namespace cudag::detail {
 
 /// The parameters for adding the node of a launch with attributes: without shared memory allowed by an attribute only.
-[[nodiscard]] CUgraphNodeParams without_attributes(const CUgraphNodeParams& launch,
-                                                   const LaunchConfig& config) noexcept;
+[[nodiscard]] CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch,
+                                                         const LaunchConfig& config) noexcept;
 /// Sets the attributes of a node added that way, and the parameters that they allow. If CUDA rejects an attribute,
 /// destroys the node and throws GraphError. `symbol` is the kernel.
-void set_attributes(cudaGraphNode_t node, const CUgraphNodeParams& launch, const LaunchConfig& config,
+void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
                     const void* symbol, Subject&& subject);
 
 /// Throws GraphError if CUDA rejects the attributes of a launch. Tries them in a separate graph, since CUDA cannot
 /// destroy the nodes of some graphs.
-void try_attributes(const CUgraphNodeParams& launch, const LaunchConfig& config, const void* symbol, Subject&& subject);
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, const void* symbol,
+                    Subject&& subject);
 
 /// The configuration of a node with all attributes; reads those of a node not made by cudag. Throws GraphError.
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);

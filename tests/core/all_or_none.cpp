@@ -21,7 +21,7 @@ constexpr std::size_t nobody = 99;
 /// Changes that are noted; number `refused` fails.
 struct Changes {
     std::size_t refused = nobody;
-    NativeResult refusal{cudaErrorInvalidValue, "cuGraphExecNodeSetParams", Api::driver};
+    NativeResult refusal{cudaErrorInvalidValue, "cuGraphExecKernelNodeSetParams", Api::driver};
     bool throws = false;
     std::vector<std::size_t> given = {};
     std::vector<std::size_t> taken_back = {};

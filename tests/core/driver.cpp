@@ -78,12 +78,12 @@ CUresult convert(CUcontext* converted, CUgreenCtx) {
 /// The contexts that `call_in_context` calls with, for a kernel in `given`; the first call fails with `first`.
 std::vector<CUcontext> contexts_of_calls(CUcontext given, CUresult first) {
     std::vector<CUcontext> calls;
-    CUgraphNodeParams params{};
-    params.kernel.ctx = given;
-    params.kernel.gridDimX = 7;
-    const CUresult result = call_in_context(params, [&](const CUgraphNodeParams& asked) {
-        CHECK(asked.kernel.gridDimX == 7);
-        calls.push_back(asked.kernel.ctx);
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.ctx = given;
+    params.gridDimX = 7;
+    const CUresult result = call_in_context(params, [&](const CUDA_KERNEL_NODE_PARAMS& asked) {
+        CHECK(asked.gridDimX == 7);
+        calls.push_back(asked.ctx);
         return calls.size() == 1 ? first : CUDA_SUCCESS;
     });
     CHECK(result == (calls.size() == 1 ? first : CUDA_SUCCESS));

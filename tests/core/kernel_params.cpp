@@ -225,14 +225,14 @@ TEST_CASE("a kernel captured in a context of its own is given to the driver with
     params.function = fake<CUfunc_st>(8);
     params.kernel = fake<CUkern_st>(16);
     const auto plain = driver_params(params, params.shape, nullptr);
-    CHECK(plain.kernel.func == params.function);
-    CHECK(plain.kernel.kern == nullptr);
-    CHECK(plain.kernel.ctx == nullptr);
+    CHECK(plain.func == params.function);
+    CHECK(plain.kern == nullptr);
+    CHECK(plain.ctx == nullptr);
     params.context = fake<CUctx_st>(24);
     const auto native = driver_params(params, params.shape, nullptr);
-    CHECK(native.kernel.func == nullptr);
-    CHECK(native.kernel.kern == params.kernel);
-    CHECK(native.kernel.ctx == params.context);
+    CHECK(native.func == nullptr);
+    CHECK(native.kern == params.kernel);
+    CHECK(native.ctx == params.context);
 }
 
 TEST_CASE("only of a kernel in a context of its own it matters that its kernel is unknown", "[core][params]") {
@@ -267,13 +267,13 @@ TEST_CASE("what an exec would keep of a kernel is said with its own value first"
 }
 
 TEST_CASE("a node is added without the shared memory that only its mode allows", "[core][params]") {
-    CUgraphNodeParams launch = native_params(CU_GRAPH_NODE_TYPE_KERNEL);
-    launch.kernel.sharedMemBytes = 64;
-    launch.kernel.gridDimX = 7;
-    CHECK(without_attributes(launch, {.priority = 1}).kernel.sharedMemBytes == 64);
+    CUDA_KERNEL_NODE_PARAMS launch{};
+    launch.sharedMemBytes = 64;
+    launch.gridDimX = 7;
+    CHECK(without_attributes(launch, {.priority = 1}).sharedMemBytes == 64);
     const auto bare = without_attributes(launch, {.shared_memory_mode = cudag::SharedMemoryMode::allow_non_portable});
-    CHECK(bare.kernel.sharedMemBytes == 0);
-    CHECK(bare.kernel.gridDimX == 7);
+    CHECK(bare.sharedMemBytes == 0);
+    CHECK(bare.gridDimX == 7);
 }
 
 TEST_CASE("there is a pointer for each argument, however many there are", "[core][params]") {

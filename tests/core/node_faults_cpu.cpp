@@ -46,13 +46,13 @@ struct Launch : NativeGraph {
     Launch() {
         cudaFunction_t function = nullptr;
         cudag::check(cudaGetFuncBySymbol(&function, kernel_symbol(sought)));
-        params.kernel.func = function;
-        params.kernel.gridDimX = 2;
-        params.kernel.gridDimY = params.kernel.gridDimZ = 1;
-        params.kernel.blockDimX = params.kernel.blockDimY = params.kernel.blockDimZ = 1;
-        REQUIRE(add_native_node(node, graph, params) == CUDA_SUCCESS);
+        params.func = function;
+        params.gridDimX = 2;
+        params.gridDimY = params.gridDimZ = 1;
+        params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+        REQUIRE(driver().kernels.add(&node, graph, nullptr, 0, &params) == CUDA_SUCCESS);
     }
-    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_KERNEL);
+    CUDA_KERNEL_NODE_PARAMS params{};
 };
 
 /// Whatever call of it fails, `problem` finds none.
@@ -126,8 +126,8 @@ TEST_CASE("an attribute that an exec keeps counts from the version of CUDA that 
 TEST_CASE("a node gets the shared memory that its mode allows once it has the mode", "[core][attributes]") {
     const DriverVersion newest(13020);
     Launch launch;
-    CUgraphNodeParams larger = launch.params;
-    larger.kernel.sharedMemBytes = 128;
+    CUDA_KERNEL_NODE_PARAMS larger = launch.params;
+    larger.sharedMemBytes = 128;
     const LaunchConfig config{.shared_memory_mode = cudag::SharedMemoryMode::allow_non_portable};
     const auto shared_bytes = [&] {
         return read_native_node(launch.node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.sharedMemBytes;

@@ -67,7 +67,7 @@ struct Sample {
 TEST_CASE("a launch beyond CUDA's limits is refused with the limit", "[exec][update]") {
     Sample s;
     const auto block = s.refusal(s.kernel, [&] { s.exec.update(s.kernel, LaunchConfig{.block = 2048}, s.cells, 1); });
-    CHECK(block.operation() == "cuGraphExecNodeSetParams");
+    CHECK_THAT(block.operation(), StartsWith("cuGraphExec")); // "KernelNodeSetParams", or "NodeSetParams"
     CHECK_THAT(block.what(), ContainsSubstring("block.x is 2048") && ContainsSubstring("1024"));
     CHECK(block.log().empty() == !has_log());
     const auto grid = s.refusal(s.kernel, [&] { s.exec.update(s.kernel, LaunchConfig{.grid = 0}); });
