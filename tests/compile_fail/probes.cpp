@@ -11,12 +11,11 @@ void probes(cudag::GraphBuilder& builder, cudag::DeviceBuffer<float>& x, cudag::
     probe.after(builder.memset(x, 1.0f)).label("x").disable(exec);
 #if CUDAG_MISTAKE == 1 // expect-error: cudag: a probe calls check(std::span<const Element>)
     cudag::probe(builder, x, [](std::span<const int>) {});
-#elif CUDAG_MISTAKE == 2 // expect-error: cudag: a probe calls check(std::span<const Element>)
+#elif CUDAG_MISTAKE == 2  // expect-error: cudag: a probe calls check(std::span<const Element>)
     cudag::probe(builder, x, [](std::span<float>) {});
-#elif CUDAG_MISTAKE == 3 // expect-error: cudag: a probe calls check(std::span<const Element>)
+#elif CUDAG_MISTAKE == 3  // expect-error: cudag: a probe calls check(std::span<const Element>)
     cudag::probe(builder, x, "no_nan");
-#elif CUDAG_MISTAKE ==                                                                                                 \
-    4 // expect-error: cudag: a probe's check returns nothing, bool or std::optional<cudag::ProbeFinding>
+#elif CUDAG_MISTAKE == 4  // expect-error: cudag: a probe's check returns nothing, bool or std::optional
     cudag::probe(builder, x, [](std::span<const float>) { return "no"; });
 #elif CUDAG_MISTAKE == 5  // expect-error: cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer
     cudag::probe(builder, x.data(), cudag::no_nan);

@@ -153,6 +153,26 @@ TEST_CASE("kernels with raw pointers are unverified until their memory is given"
     CHECK(different.differences[0].argument == 0);
 }
 
+TEST_CASE("a reader that nothing orders after a fill is named", "[verify]") {
+#ifdef CUDART_CPU
+    constexpr std::size_t count = 1 << 10;
+#else
+    constexpr std::size_t count = 1 << 26; // the fill takes so long that the reader begins meanwhile
+#endif
+    const cudag::DeviceBuffer<int> filled(count), last(1);
+    const Stream stream;
+    cudag::check(cudaMemset(filled.data(), 0, count * sizeof(int)));
+    cudag::check(cudaMemset(last.data(), 0, sizeof(int)));
+    GraphBuilder b({.races = cudag::Races::allowed});
+    b.memset(filled, 7).label("fill");
+    b.kernel({}, add, last, filled.span().last(1), 1).label("reader");
+    const Verification result = cudag::verify(std::move(b).build(), stream, {.launches = 16});
+    CHECK(result.cause == VerifyCause::order);
+    REQUIRE(result.differences.size() == 1);
+    CHECK(result.differences[0].label == "reader");
+    CHECK(result.differences[0].expected.starts_with("8 "));
+}
+
 TEST_CASE("children run node by node as a whole", "[verify]") {
     auto x = device({1}), y = device({0});
     const Stream stream;
