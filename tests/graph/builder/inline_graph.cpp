@@ -94,7 +94,7 @@ TEST_CASE("an inlined graph differs in nothing from its original", "[builder][in
     b.record(event);
     b.wait(event);
     b.join(b.kernel({}, nothing), b.kernel({}, nothing));
-    b.child(two_steps(cells, 4));
+    add_child(b, two_steps(cells, 4));
     const Graph graph = std::move(b).build();
 
     GraphBuilder again({.races = cudag::Races::allowed});
@@ -241,7 +241,7 @@ TEST_CASE("graphs that cannot be written again are refused by name, and nothing 
     updatable.kernel({.device_updatable = true}, nothing).label("changing");
     check_refused(std::move(updatable).build(), "\"changing\"");
     GraphBuilder around;
-    const auto child = around.child(two_steps(cells, 1)).label("outer");
+    const auto child = add_child(around, two_steps(cells, 1)).label("outer");
     const Graph graph = std::move(around).build();
     check_refused(child.graph(), "inside child \"outer\"");
     CHECK_THROWS_AS(InlinedGraph().nodes(), GraphError);
