@@ -298,9 +298,8 @@ void complete_node_calls(Driver& driver) {
                      old_calls::exec_set_kernel, driver.graph_exec_node_set_params, exec_set_node_call,
                      old_calls::exec_set);
     if (driver.graph_node_get_params == nullptr) {
-        constexpr const char* getter = "cuGraphKernelNodeGetParams";
-        kernels.get = old_calls::fetched<decltype(kernels.get)>(getter);
-        old_calls::require(kernels.get, getter);
+        kernels.get = old_calls::fetched<decltype(kernels.get)>("cuGraphKernelNodeGetParams");
+        old_calls::require(kernels.get, "cuGraphKernelNodeGetParams");
         driver.graph_node_get_params = old_calls::get;
     }
     if (driver.graph_copy_get_params == nullptr) driver.graph_copy_get_params = cudaGraphMemcpyNodeGetParams;

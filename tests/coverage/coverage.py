@@ -124,7 +124,10 @@ class Library:
         sources = headers + [path for folder in ("lib", "builder") for path in sorted((root / folder).rglob("*.?pp"))]
         called = {path: path.read_text() for path in sources}
         self.called = set(re.findall(r"\bcuda[A-Z]\w+", "\n".join(map(without_text, called.values()))))
-        for pointer, function in re.findall(r'fetch(?:_newer)?\(\w+\.(\w+), "cu(\w+)"', "\n".join(called.values())):
+        texts = "\n".join(called.values())
+        fetched = re.findall(r'fetch(?:_newer)?\(\w+\.(\w+)(?:, \w+\.\w+)?, "cu(\w+)"', texts)
+        fetched += re.findall(r'\.(\w+) = [\w:]*fetched<[^;]*>\("cu(\w+)"\)', texts)
+        for pointer, function in fetched:
             if any(re.search(rf"\.{pointer}\(", without_text(text)) for text in called.values()):
                 self.called.add("cuda" + function)
         in_headers = "\n".join(without_text(called[path]) for path in headers)
