@@ -154,7 +154,8 @@ class InlineWriter {
     }
 
     void write_kernel(const KernelParams& kernel, std::uint32_t index) {
-        const PassedConfig config(full_config(kernel));
+        const LaunchConfig given = full_config(kernel);
+        const PassedConfig config(given);
         const KernelSignature& known = known_signature(source_, index, kernel);
         const KernelSignature& signature = same_layout(known, *kernel.signature) ? known : *kernel.signature;
         ValuePointers values(signature.count);

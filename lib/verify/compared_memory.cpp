@@ -51,7 +51,7 @@ std::vector<ByteRange> joined(std::vector<ByteRange> ranges) {
     std::sort(ranges.begin(), ranges.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
     std::vector<ByteRange> all;
     for (const ByteRange& range : ranges)
-        if (!all.empty() && range.begin <= all.back().end)
+        if (!all.empty() && range.begin < all.back().end) // no copy goes over two allocations
             all.back().end = std::max(all.back().end, range.end);
         else
             all.push_back(range);

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-void probes(cudag::GraphBuilder& builder, cudag::DeviceBuffer<float>& x, cudag::Graph& graph, cudag::Exec& exec) {
+void probes(cudag::GraphBuilder& builder, cudag::DeviceBuffer<float>& x, [[maybe_unused]] cudag::Graph& graph,
+            cudag::Exec& exec) {
     const cudag::Probe probe = cudag::probe(builder, x, cudag::no_nan);
     probe.after(builder.memset(x, 1.0f)).label("x").disable(exec);
 #if CUDAG_MISTAKE == 1 // expect-error: cudag: a probe calls check(std::span<const Element>)

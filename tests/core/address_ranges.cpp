@@ -1,5 +1,6 @@
 // Ranges of addresses in which one looks for others.
 #include "accesses/address_ranges.hpp"
+#include "verify/compared_memory.hpp"
 
 #include "catch.hpp"
 
@@ -33,4 +34,14 @@ TEST_CASE("ranges that overlap, touch or lie in one another are as one") {
 TEST_CASE("everything is apart from no ranges") {
     CHECK(AddressRanges().are_apart_from({0, 100}));
     CHECK(AddressRanges(std::vector<AddressRange>()).are_apart_from({0, 100}));
+}
+
+TEST_CASE("memory to compare is joined where it overlaps, and apart where it touches") {
+    using cudag::detail::ByteRange;
+    const std::vector<ByteRange> joined =
+        cudag::detail::joined({{30, 40}, {10, 20}, {20, 30}, {15, 18}, {35, 50}, {60, 60}});
+    REQUIRE(joined.size() == 3);
+    CHECK((joined[0].begin == 10 && joined[0].end == 20));
+    CHECK((joined[1].begin == 20 && joined[1].end == 30));
+    CHECK((joined[2].begin == 30 && joined[2].end == 50));
 }
