@@ -16,8 +16,8 @@ struct ByteRange {
     std::uintptr_t end;
 };
 
-/// Sorts `ranges`, and joins those that overlap. Those that touch stay apart: they may be two allocations, and CUDA copies
-/// none of two at once.
+/// Sorts `ranges`, and joins those that overlap. Those that touch stay apart: they may be two allocations, and CUDA
+/// copies none of two at once.
 [[nodiscard]] std::vector<ByteRange> joined(std::vector<ByteRange> ranges);
 
 /// The contents of the compared memory, one after another.
