@@ -47,12 +47,13 @@ inline cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphN
 #endif
 }
 
-/// Adds a node by the parameters of its kind, without edges. CUDA may write to `params`.
-inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* params) {
+/// Adds a node by the parameters of its kind, after the `count` nodes `after`. CUDA may write to `params`.
+inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* params,
+                                  const cudaGraphNode_t* after = nullptr, std::size_t count = 0) {
 #if CUDART_VERSION >= 13000
-    return cudaGraphAddNode(node, graph, nullptr, nullptr, 0, params);
+    return cudaGraphAddNode(node, graph, after, nullptr, count, params);
 #else
-    return cudaGraphAddNode(node, graph, nullptr, 0, params);
+    return cudaGraphAddNode(node, graph, after, count, params);
 #endif
 }
 
@@ -90,6 +91,34 @@ inline cudaError_t CUDARTAPI graph_exec_copy_set_params(cudaGraphExec_t exec, cu
     cudaGraphNodeParams params = copy_params(*copy);
     return cudaGraphExecNodeSetParams(exec, node, &params);
 }
+
+/// The parameters of a fill, as of any node.
+inline cudaGraphNodeParams fill_params(const cudaMemsetParams& fill) {
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeMemset;
+    params.memset.dst = fill.dst;
+    params.memset.pitch = fill.pitch;
+    params.memset.value = fill.value;
+    params.memset.elementSize = fill.elementSize;
+    params.memset.width = fill.width;
+    params.memset.height = fill.height;
+    return params;
+}
+inline cudaError_t CUDARTAPI graph_add_fill(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                                            std::size_t count, const cudaMemsetParams* fill) {
+    cudaGraphNodeParams params = fill_params(*fill);
+    return graph_add_node(node, graph, &params, after, count);
+}
+inline cudaError_t CUDARTAPI graph_fill_set_params(cudaGraphNode_t node, const cudaMemsetParams* fill) {
+    cudaGraphNodeParams params = fill_params(*fill);
+    return cudaGraphNodeSetParams(node, &params);
+}
+inline cudaError_t CUDARTAPI graph_exec_fill_set_params(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                        const cudaMemsetParams* fill) {
+    cudaGraphNodeParams params = fill_params(*fill);
+    return cudaGraphExecNodeSetParams(exec, node, &params);
+}
+
 /// Reads a copy as a node of any kind; null if the runtime is older than `since::readable_nodes`.
 #if CUDART_VERSION >= 13020
 inline cudaError_t CUDARTAPI read_copy_as_any(cudaGraphNode_t node, cudaMemcpy3DParms* copy) {

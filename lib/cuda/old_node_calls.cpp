@@ -46,24 +46,9 @@ void put(New& member, const Old& from) noexcept {
     std::memcpy(static_cast<void*>(&member), &from, sizeof from);
 }
 
-cudaMemsetParams fill_of(const CUgraphNodeParams& params) noexcept {
-    cudaMemsetParams fill{};
-    fill.dst = std::bit_cast<void*>(params.memset.dst);
-    fill.pitch = params.memset.pitch;
-    fill.value = params.memset.value;
-    fill.elementSize = params.memset.elementSize;
-    fill.width = params.memset.width;
-    fill.height = params.memset.height;
-    return fill;
-}
-
 cudaError_t add_by_kind(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, std::size_t count,
                         CUgraphNodeParams& params) {
     switch (params.type) {
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-        const cudaMemsetParams fill = fill_of(params);
-        return cudaGraphAddMemsetNode(node, graph, after, count, &fill);
-    }
     case CU_GRAPH_NODE_TYPE_HOST: {
         const auto host = older<cudaHostNodeParams>(params.host);
         return cudaGraphAddHostNode(node, graph, after, count, &host);
@@ -108,10 +93,6 @@ CUresult CUDAAPI add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
 
 cudaError_t set_by_kind(CUgraphNode node, const CUgraphNodeParams& params) {
     switch (params.type) {
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-        const cudaMemsetParams fill = fill_of(params);
-        return cudaGraphMemsetNodeSetParams(node, &fill);
-    }
     case CU_GRAPH_NODE_TYPE_HOST: {
         const auto host = older<cudaHostNodeParams>(params.host);
         return cudaGraphHostNodeSetParams(node, &host);
@@ -143,10 +124,6 @@ CUresult CUDAAPI set(CUgraphNode node, CUgraphNodeParams* params) {
 
 cudaError_t exec_set_by_kind(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams& params) {
     switch (params.type) {
-    case CU_GRAPH_NODE_TYPE_MEMSET: {
-        const cudaMemsetParams fill = fill_of(params);
-        return cudaGraphExecMemsetNodeSetParams(exec, node, &fill);
-    }
     case CU_GRAPH_NODE_TYPE_HOST: {
         const auto host = older<cudaHostNodeParams>(params.host);
         return cudaGraphExecHostNodeSetParams(exec, node, &host);
@@ -286,14 +263,22 @@ void fetch(Kernel& kernel, const char*& name, const char* kernel_name, Kernel by
 
 void complete_node_calls(Driver& driver) {
     KernelNodeCalls& kernels = driver.kernels;
-    if (driver.graph_add_node == nullptr) driver.graph_add_copy = old_calls::add_copy;
+    if (driver.graph_add_node == nullptr) {
+        driver.graph_add_copy = old_calls::add_copy;
+        driver.graph_add_fill = cudaGraphAddMemsetNode;
+    }
     old_calls::fetch(kernels.add, kernels.add_name, "cuGraphAddKernelNode", old_calls::add_kernel,
                      driver.graph_add_node, add_node_call, old_calls::add);
-    if (driver.graph_node_set_params == nullptr) driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
+    if (driver.graph_node_set_params == nullptr) {
+        driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
+        driver.graph_fill_set_params = cudaGraphMemsetNodeSetParams;
+    }
     old_calls::fetch(kernels.set, kernels.set_name, "cuGraphKernelNodeSetParams", old_calls::set_kernel,
                      driver.graph_node_set_params, set_node_call, old_calls::set);
-    if (driver.graph_exec_node_set_params == nullptr)
+    if (driver.graph_exec_node_set_params == nullptr) {
         driver.graph_exec_copy_set_params = cudaGraphExecMemcpyNodeSetParams;
+        driver.graph_exec_fill_set_params = cudaGraphExecMemsetNodeSetParams;
+    }
     old_calls::fetch(kernels.exec_set, kernels.exec_set_name, "cuGraphExecKernelNodeSetParams",
                      old_calls::exec_set_kernel, driver.graph_exec_node_set_params, exec_set_node_call,
                      old_calls::exec_set);

@@ -20,16 +20,32 @@ std::string problem_of(const SetParams& set) {
     return {};
 }
 
-CUgraphNodeParams native_params(const SetParams& set) {
-    CUgraphNodeParams params = native_params(CU_GRAPH_NODE_TYPE_MEMSET);
-    params.memset.ctx = current_context(); // CUDA finds none for memory of an alloc node (seen on driver 580)
-    params.memset.dst = std::bit_cast<CUdeviceptr>(set.destination);
-    params.memset.value = set.value;
-    params.memset.elementSize = set.element_bytes;
-    params.memset.width = set.size;
-    params.memset.height = set.height;
-    params.memset.pitch = set.pitch;
-    return params;
+namespace {
+
+cudaMemsetParams runtime_params(const SetParams& set) noexcept {
+    cudaMemsetParams native{};
+    native.dst = set.destination;
+    native.value = set.value;
+    native.elementSize = set.element_bytes;
+    native.width = set.size;
+    native.height = set.height;
+    native.pitch = set.pitch;
+    return native;
+}
+
+} // namespace
+
+NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set,
+                        std::span<const cudaGraphNode_t> after) {
+    const cudaMemsetParams native = runtime_params(set);
+    return {driver().graph_add_fill(&node, graph, after.data(), after.size(), &native), "cudaGraphAddNode"};
+}
+
+NativeResult set_native(const NodeTarget& target, const SetParams& set) {
+    const cudaMemsetParams native = runtime_params(set);
+    if (target.exec != nullptr)
+        return {driver().graph_exec_fill_set_params(target.exec, target.node, &native), "cudaGraphExecNodeSetParams"};
+    return {driver().graph_fill_set_params(target.node, &native), "cudaGraphNodeSetParams"};
 }
 
 SetParams read_set(cudaGraphNode_t node) {

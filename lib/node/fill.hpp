@@ -7,6 +7,7 @@
 
 #include <cudag/detail/operand.hpp>
 
+#include <span>
 #include <string>
 
 namespace cudag::detail {
@@ -25,15 +26,10 @@ namespace cudag::detail {
 /// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);
 
-/// The node runs in the current context.
-[[nodiscard]] CUgraphNodeParams native_params(const SetParams& set);
-[[nodiscard]] inline NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set) {
-    CUgraphNodeParams params = native_params(set);
-    return add_native(node, graph, params);
-}
-[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const SetParams& set) {
-    return set_native(target, native_params(set));
-}
+/// The node runs in the current context, after `after`.
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set,
+                                      std::span<const cudaGraphNode_t> after = {});
+[[nodiscard]] NativeResult set_native(const NodeTarget& target, const SetParams& set);
 [[nodiscard]] SetParams read_set(cudaGraphNode_t node);
 
 /// CUDA updates only address and value of a fill of several rows.

@@ -84,8 +84,9 @@ cudaGraphNode_t add_mark(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& 
         params.kernel.blockDimX = count == 1 ? 1U : 256U;
         return added_native_node<InstantiateError>(graph, params, after);
     }
-    const SetParams fill{words, count, sizeof *words, value};
-    return added_native_node<InstantiateError>(graph, native_params(fill), after);
+    cudaGraphNode_t node = nullptr;
+    checked<InstantiateError>(add_native(node, graph, SetParams{words, count, sizeof *words, value}, after));
+    return node;
 }
 
 } // namespace

@@ -133,6 +133,6 @@ TEST_CASE("a memset that an exec refuses to change is changed on its memory's de
     const std::uint64_t own = calls_of(memset);
     cudart_cpu::fail_call(own, cudaErrorInvalidValue);
     CHECK(memset.disable().status == cudaErrorInvalidValue);
-    CHECK(cudaGetLastError() == cudaSuccess); // the driver's functions leave none
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue); // the caller tells of it
     CHECK(memset.enable().status == cudaSuccess);
 }

@@ -128,10 +128,14 @@ TEST_CASE("race checks and inferred edges know what a probe reads", "[probe]") {
     }
     SECTION("inferred edges") {
         std::vector<Ints> seen;
+        std::mutex mutex; // nothing orders the checks
         GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
         for (int i = 0; i < 20; ++i) {
             b.memset(x, i);
-            cudag::probe(b, x, into(seen));
+            cudag::probe(b, x, [&](std::span<const int> values) {
+                const std::scoped_lock lock(mutex);
+                seen.emplace_back(values.begin(), values.end());
+            });
         }
         const Graph graph = std::move(b).build();
         CHECK(graph.untracked().empty());
