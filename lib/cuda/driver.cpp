@@ -55,9 +55,6 @@ Driver load() {
     result.graph_add_copy = compat::graph_add_copy;
     result.graph_copy_set_params = compat::graph_copy_set_params;
     result.graph_exec_copy_set_params = compat::graph_exec_copy_set_params;
-    result.graph_add_fill = compat::graph_add_fill;
-    result.graph_fill_set_params = compat::graph_fill_set_params;
-    result.graph_exec_fill_set_params = compat::graph_exec_fill_set_params;
     if (result.graph_node_get_params != nullptr) result.graph_copy_get_params = compat::graph_copy_get_params;
     complete_node_calls(result);
     fetch(result.graph_get_nodes, "cuGraphGetNodes");

@@ -33,12 +33,8 @@ struct Driver {
     cudaError_t(CUDARTAPI* graph_copy_set_params)(cudaGraphNode_t, const cudaMemcpy3DParms*);
     cudaError_t(CUDARTAPI* graph_exec_copy_set_params)(cudaGraphExec_t, cudaGraphNode_t, const cudaMemcpy3DParms*);
     cudaError_t(CUDARTAPI* graph_copy_get_params)(cudaGraphNode_t, cudaMemcpy3DParms*);
-    // Fills, by the runtime: the driver's parameters have a context, which costs a call more.
-    cudaError_t(CUDARTAPI* graph_add_fill)(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, std::size_t,
-                                           const cudaMemsetParams*);
-    cudaError_t(CUDARTAPI* graph_fill_set_params)(cudaGraphNode_t, const cudaMemsetParams*);
-    cudaError_t(CUDARTAPI* graph_exec_fill_set_params)(cudaGraphExec_t, cudaGraphNode_t, const cudaMemsetParams*);
     KernelNodeCalls kernels;
+    FillNodeCalls fills;
     decltype(&::cuGraphGetNodes) graph_get_nodes;
     decltype(&::cuGraphNodeGetType) graph_node_get_type;
     /// CUDA 13.0 folded this variant into the original name.

@@ -239,6 +239,13 @@ F fetched(const char* name) {
     checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
     return reinterpret_cast<F>(address);
 }
+constexpr FillNodeCalls fills_of_one_kind{cudaGraphAddMemsetNode,           cudaGraphMemsetNodeSetParams,
+                                          cudaGraphExecMemsetNodeSetParams, "cudaGraphAddMemsetNode",
+                                          "cudaGraphMemsetNodeSetParams",   "cudaGraphExecMemsetNodeSetParams"};
+constexpr FillNodeCalls fills_of_any_kind{
+    compat::graph_add_fill, compat::graph_fill_set_params, compat::graph_exec_fill_set_params,
+    "cudaGraphAddNode",     "cudaGraphNodeSetParams",      "cudaGraphExecNodeSetParams"};
+
 template <class F>
 void require(F function, const char* name) {
     if (function == nullptr)
@@ -263,22 +270,14 @@ void fetch(Kernel& kernel, const char*& name, const char* kernel_name, Kernel by
 
 void complete_node_calls(Driver& driver) {
     KernelNodeCalls& kernels = driver.kernels;
-    if (driver.graph_add_node == nullptr) {
-        driver.graph_add_copy = old_calls::add_copy;
-        driver.graph_add_fill = cudaGraphAddMemsetNode;
-    }
+    if (driver.graph_add_node == nullptr) driver.graph_add_copy = old_calls::add_copy;
     old_calls::fetch(kernels.add, kernels.add_name, "cuGraphAddKernelNode", old_calls::add_kernel,
                      driver.graph_add_node, add_node_call, old_calls::add);
-    if (driver.graph_node_set_params == nullptr) {
-        driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
-        driver.graph_fill_set_params = cudaGraphMemsetNodeSetParams;
-    }
+    if (driver.graph_node_set_params == nullptr) driver.graph_copy_set_params = cudaGraphMemcpyNodeSetParams;
     old_calls::fetch(kernels.set, kernels.set_name, "cuGraphKernelNodeSetParams", old_calls::set_kernel,
                      driver.graph_node_set_params, set_node_call, old_calls::set);
-    if (driver.graph_exec_node_set_params == nullptr) {
+    if (driver.graph_exec_node_set_params == nullptr)
         driver.graph_exec_copy_set_params = cudaGraphExecMemcpyNodeSetParams;
-        driver.graph_exec_fill_set_params = cudaGraphExecMemsetNodeSetParams;
-    }
     old_calls::fetch(kernels.exec_set, kernels.exec_set_name, "cuGraphExecKernelNodeSetParams",
                      old_calls::exec_set_kernel, driver.graph_exec_node_set_params, exec_set_node_call,
                      old_calls::exec_set);
@@ -288,6 +287,7 @@ void complete_node_calls(Driver& driver) {
         driver.graph_node_get_params = old_calls::get;
     }
     if (driver.graph_copy_get_params == nullptr) driver.graph_copy_get_params = cudaGraphMemcpyNodeGetParams;
+    driver.fills = kernels.add == old_calls::add_kernel ? old_calls::fills_of_any_kind : old_calls::fills_of_one_kind;
 }
 
 const char* copy_getter() noexcept {

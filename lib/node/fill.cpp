@@ -38,14 +38,15 @@ cudaMemsetParams runtime_params(const SetParams& set) noexcept {
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set,
                         std::span<const cudaGraphNode_t> after) {
     const cudaMemsetParams native = runtime_params(set);
-    return {driver().graph_add_fill(&node, graph, after.data(), after.size(), &native), "cudaGraphAddNode"};
+    const FillNodeCalls& calls = driver().fills;
+    return {calls.add(&node, graph, after.data(), after.size(), &native), calls.add_name};
 }
 
 NativeResult set_native(const NodeTarget& target, const SetParams& set) {
     const cudaMemsetParams native = runtime_params(set);
-    if (target.exec != nullptr)
-        return {driver().graph_exec_fill_set_params(target.exec, target.node, &native), "cudaGraphExecNodeSetParams"};
-    return {driver().graph_fill_set_params(target.node, &native), "cudaGraphNodeSetParams"};
+    const FillNodeCalls& calls = driver().fills;
+    if (target.exec != nullptr) return {calls.exec_set(target.exec, target.node, &native), calls.exec_set_name};
+    return {calls.set(target.node, &native), calls.set_name};
 }
 
 SetParams read_set(cudaGraphNode_t node) {

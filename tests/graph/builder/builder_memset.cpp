@@ -95,8 +95,8 @@ TEST_CASE("what CUDA refuses names CUDA's function", "[builder]") {
     const DeviceSpan<int> beyond(buffer.data(), std::size_t{1} << 40U);
     const auto error = refused<cudag::GraphError>([&] { b.memset(beyond, 1); });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-    CHECK(error.operation() == "cudaGraphAddNode");
-    CHECK_THAT(error.what(), ContainsSubstring("cudaGraphAddNode") && ContainsSubstring(__FILE__));
+    CHECK_THAT(error.operation(), StartsWith("cudaGraphAdd")); // "MemsetNode", or "Node"
+    CHECK_THAT(error.what(), ContainsSubstring(error.operation()) && ContainsSubstring(__FILE__));
     CHECK(error.log().empty() == !has_log());
     CHECK(std::move(b).build().node_count() == 0);
 }

