@@ -413,7 +413,7 @@ struct EveryKind {
         return std::move(b).build();
     }
     std::vector<int> run(cudag::Exec& exec) {
-        cudag::check(cudaMemset(cells.data(), 0, cells.size() * sizeof(int)));
+        cudag::memset_async(stream, cells, 0);
         cudag::memset_async(stream, ones, 1);
         exec.launch(stream);
         stream.synchronize();
