@@ -85,7 +85,9 @@ NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const No
     int current = 0;
     if (const cudaError_t status = cudaGetDevice(&current); status != cudaSuccess || current == device) return result;
     const DeviceGuard guard(device);
-    return set_native({node, exec}, params);
+    const NativeResult again = set_native({node, exec}, params);
+    if (again.status == cudaSuccess) ignore(result);
+    return again;
 }
 
 } // namespace
