@@ -86,7 +86,9 @@ namespace detail {
 ///     if (!result.ok()) std::puts(result.to_string().c_str());
 ///
 /// - Compared are the known writes of all nodes, and `options.memory`. Other nodes are listed as unverified.
-/// - The memory afterwards is that after the nodes one by one. If an exception is thrown, it is that before the call.
+/// - Afterwards, the memory has the contents that the nodes left, run one by one; after an exception, its contents
+/// before
+///   the call.
 /// - Every function of a host node is called several times.
 /// - The compared memory is copied to the host: up to five copies of it exist there.
 ///
@@ -105,7 +107,7 @@ namespace detail {
 /// - The function is called twice, three times after a difference. Work outside of `stream` runs each time.
 /// - `options.memory` is saved before the capture, so that work outside of `stream` shows in it.
 /// - Memory allocated in the stream by the function is not compared.
-/// - The rest is as for a Graph. The memory afterwards is that after the eager run.
+/// - The rest is as for a Graph. Afterwards, the memory has the contents that the eager run left.
 /// - After a difference, the cause is `order` if the captured nodes, one by one, give the result of the eager run; the
 ///   first node is found exactly then. Otherwise it is `recorded`: an eager run cannot be stopped between two nodes, so
 ///   the differences are attributed to the last writers, and `changes` names the nodes with other arguments in another

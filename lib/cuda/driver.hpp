@@ -21,7 +21,7 @@ struct Driver {
     decltype(&::cuCtxGetCurrent) ctx_get_current;
     decltype(&::cuCtxGetId) ctx_get_id;
     decltype(&::cuLaunchKernel) launch_kernel;
-    // Nodes of any kind; the functions for one kind behind them if the driver has only those: see old_node_calls.hpp.
+    // Nodes of any kind. If the driver has only functions for one kind, these call them: see old_node_calls.hpp.
     CUresult(CUDAAPI* graph_add_node)(CUgraphNode*, CUgraph, const CUgraphNode*, const CUgraphEdgeData*, std::size_t,
                                       CUgraphNodeParams*);
     CUresult(CUDAAPI* graph_node_set_params)(CUgraphNode, CUgraphNodeParams*);

@@ -1,5 +1,5 @@
-// The functions for nodes of one kind each, which CUDA 13.5 announces as deprecated: for kernels and fills while there
-// are such, and for drivers without those for nodes of any kind, and behind them.
+// The functions for nodes of one kind each, which CUDA 13.5 announces as deprecated. Kernels and fills use them while
+// the driver has them; the other kinds use them over drivers without functions for nodes of any kind.
 #pragma once
 
 #include "failure.hpp"
