@@ -120,7 +120,7 @@ TEST_CASE("every n-th replay of a key calls the function, no other", "[capture][
     const auto cells = device({0, 0});
     std::vector<int> calls(2);
     std::vector<unsigned> verified;
-    const auto run = [&](int key) {
+    const auto run = [&](std::size_t key) {
         cache.run(stream, key, [&, key](cudaStream_t s) {
             ++calls[key];
             launch(s, {}, add, cells.data() + key, cells.data() + key, 1);
