@@ -32,6 +32,7 @@ MAY_INCLUDE = {
                 "read", "exec"],
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "probe": ["cuda"],
+    "ranks": ["cuda", "lists", "graph", "text"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],

@@ -23,6 +23,7 @@ void pictures();
 void text();
 void topics();
 void tracing();
+void ranks_agree();
 void verify();
 
 /// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.

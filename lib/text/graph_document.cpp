@@ -26,20 +26,6 @@ constexpr NodeKind kinds_in_texts[] = {
 
 // Writing.
 
-std::string edges_text(const std::vector<TextEdge>& edges) {
-    std::string text;
-    for (std::size_t at = 0; at < edges.size();) {
-        const TextEdge& first = edges[at];
-        std::uint32_t last = first.from;
-        for (++at; at < edges.size() && edges[at].from == last + 1 && edges[at].kind == first.kind; ++at)
-            ++last;
-        text += fmt::format("{}{}", text.empty() ? "" : ", ", first.from);
-        if (last != first.from) text += fmt::format(" to {}", last);
-        if (first.kind != EdgeKind::full) text += fmt::format(" ({})", to_string(first.kind));
-    }
-    return text;
-}
-
 void write_nodes(const std::vector<TextNode>& nodes, std::size_t indent, std::string& text) {
     constexpr std::size_t deepest = 64; // the text grows with the nodes, not their depth
     const std::string space(std::min(indent, deepest), ' ');
@@ -57,16 +43,6 @@ void write_nodes(const std::vector<TextNode>& nodes, std::size_t indent, std::st
             text += fmt::format("{}  {}\n", space, inner_end);
         }
     }
-}
-
-std::string plan_text(const Plan& plan) {
-    const auto& [reduce, joins, ends, early, lanes, durations, launches] =
-        plan; // a new member needs a line in the text, or a place in plan_parts
-    std::string text = fmt::format("plan: {}\n", parts_text(plan));
-    if (lanes != 0) text += fmt::format("plan lanes: {}\n", lanes);
-    if (!durations.empty()) text += fmt::format("plan durations: {}\n", fmt::join(durations, ", "));
-    if (launches != Plan().launches) text += fmt::format("plan launches: {}\n", launches);
-    return text;
 }
 
 // Reading.
@@ -285,6 +261,30 @@ class DocumentReader {
 };
 
 } // namespace
+
+std::string edges_text(const std::vector<TextEdge>& edges) {
+    std::string text;
+    for (std::size_t at = 0; at < edges.size();) {
+        const TextEdge& first = edges[at];
+        std::uint32_t last = first.from;
+        for (++at; at < edges.size() && edges[at].from == last + 1 && edges[at].kind == first.kind; ++at)
+            ++last;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", first.from);
+        if (last != first.from) text += fmt::format(" to {}", last);
+        if (first.kind != EdgeKind::full) text += fmt::format(" ({})", to_string(first.kind));
+    }
+    return text;
+}
+
+std::string plan_text(const Plan& plan) {
+    const auto& [reduce, joins, ends, early, lanes, durations, launches] =
+        plan; // a new member needs a line in the text, or a place in plan_parts
+    std::string text = fmt::format("plan: {}\n", parts_text(plan));
+    if (lanes != 0) text += fmt::format("plan lanes: {}\n", lanes);
+    if (!durations.empty()) text += fmt::format("plan durations: {}\n", fmt::join(durations, ", "));
+    if (launches != Plan().launches) text += fmt::format("plan launches: {}\n", launches);
+    return text;
+}
 
 void refuse_text_line(std::size_t number, std::string_view line, std::string_view expected) {
     constexpr std::size_t most = 80;

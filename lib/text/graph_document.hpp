@@ -74,6 +74,10 @@ struct GraphDocument {
 inline constexpr std::string_view opaque_field = "parameters";
 
 [[nodiscard]] std::string to_string(const GraphDocument& document);
+/// "0, 2 to 5, 7 (programmatic)"
+[[nodiscard]] std::string edges_text(const std::vector<TextEdge>& edges);
+/// The lines of a plan.
+[[nodiscard]] std::string plan_text(const Plan& plan);
 /// Throws GraphError for a text that is none, with the wrong line.
 [[nodiscard]] GraphDocument parse_document(std::string_view text);
 

@@ -1,6 +1,7 @@
 // All that an example in the comment of a public header finds declared: see header_examples.py.
 #pragma once
 
+#include <cudag/agree.hpp>
 #include <cudag/cudag.hpp>
 #include <cudag/format.hpp>
 #include <cudag/graph_text.hpp>
