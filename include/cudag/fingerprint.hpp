@@ -33,11 +33,10 @@ class CUDAG_EXPORT Fingerprint {
     [[nodiscard]] const std::vector<std::string>& lines() const noexcept { return lines_; }
     /// Returns the number of lines.
     [[nodiscard]] std::size_t size() const noexcept { return lines_.size(); }
-    /// Returns a hash of the first `lines` lines. A number greater than `size()` adds the end of the list: a
-    /// fingerprint is no beginning of a longer one.
+    /// Returns a hash of the first `lines` lines, or of all if there are no more.
     [[nodiscard]] std::uint64_t hash(std::size_t lines) const noexcept;
-    /// Returns a hash of everything.
-    [[nodiscard]] std::uint64_t hash() const noexcept { return hash(size() + 1); }
+    /// Returns a hash of all lines.
+    [[nodiscard]] std::uint64_t hash() const noexcept { return hash(size()); }
 
     friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 

@@ -83,7 +83,6 @@ std::uint64_t Fingerprint::hash(std::size_t lines) const noexcept {
         hash.add(lines_[i].size());
         hash.add_bytes(std::as_bytes(std::span(lines_[i])).data(), lines_[i].size());
     }
-    if (lines > lines_.size()) hash.add(lines_.size());
     return hash.value();
 }
 

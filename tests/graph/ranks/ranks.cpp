@@ -197,9 +197,9 @@ TEST_CASE("the hash of a fingerprint depends on each line and on their number", 
     CHECK(three.hash(2) == print_of({"a", "b", "d"}).hash(2));
     CHECK(three.hash(3) != print_of({"a", "b", "d"}).hash(3));
     CHECK(three.hash(3) == print_of({"a", "b", "c", "d"}).hash(3));
-    CHECK(three.hash(4) != print_of({"a", "b", "c", "d"}).hash(4));
+    CHECK(three.hash(4) == three.hash());
     CHECK(three.hash() != print_of({"a", "b", "c", "d"}).hash());
-    CHECK(print_of({"ab", "c"}).hash() != print_of({"a", "bc"}).hash());
+    CHECK(print_of({"12345678", "9"}).hash() != print_of({"123456789"}).hash());
     CHECK(to_string(three) == "a\nb\nc\n");
 }
 
