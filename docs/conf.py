@@ -49,7 +49,7 @@ CONTENTS = {
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },
-    "docs/examples": {"": ["example-photo", "example-cg"]},
+    "docs/examples": {"": ["example-photo", "example-cg", "example-heat"]},
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-text", "messages-compiler"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
