@@ -4,6 +4,9 @@
 // Permits headers to define device functions, as __CUDACC__ does for nvcc.
 #define CUDART_CPU_DEVICE_CODE
 
+// An assertion of a kernel fails the kernel, and one of the host's code ends the process, as elsewhere.
+#define __assert_fail cudart_cpu_assert_fail
+
 #include <cuda_runtime.h>
 
 #include <cudart_cpu/detail/atomics.hpp>

@@ -17,6 +17,7 @@ namespace cudart_cpu::detail {
 class GridRun;
 class BlockRun;
 class SharedAccesses;
+struct Fault;
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned barrier_count = 16;
@@ -75,8 +76,8 @@ struct Worker {
     [[nodiscard]] const Fiber* fiber_of(const ptx::Thread& thread) const noexcept;
     /// Leaves the kernel after a noted failure.
     [[noreturn]] void leave_kernel();
-    /// Leaves the kernel after an access to missing memory.
-    [[noreturn]] void fail_at(const void* address);
+    /// Leaves the kernel after a signal raised by its instruction.
+    [[noreturn]] void fail_at(Fault&& fault);
 };
 
 /// Blocks able to meet.

@@ -157,8 +157,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetEnabled(cudaGraphDevi
     });
 }
 
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetGridDim(cudaGraphDeviceNode_t node, dim3 gridDim) {
-    return update(node, [&](DeviceParams& params) { return params.set_grid(gridDim); });
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetGridDim(cudaGraphDeviceNode_t node, dim3 grid) {
+    return update(node, [&](DeviceParams& params) { return params.set_grid(grid); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate* updates,

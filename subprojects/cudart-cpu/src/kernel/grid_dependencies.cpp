@@ -1,6 +1,8 @@
 // The wait of cudaGridDependencySynchronize.
 #include "grid_dependencies.hpp"
 
+#include "cpp_run.hpp"
+
 #include <cudart_cpu/detail/grid_dependencies.hpp>
 
 #include <utility>
@@ -25,7 +27,9 @@ const std::function<void()>* current_grid_dependencies() noexcept {
 }
 
 void synchronize_grid_dependencies() {
-    if (wait_for_producers) (*wait_for_producers)();
+    if (wait_for_producers == nullptr) return;
+    const OutsideCppRun outside;
+    (*wait_for_producers)();
 }
 
 } // namespace cudart_cpu::detail

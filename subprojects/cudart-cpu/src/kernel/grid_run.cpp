@@ -11,6 +11,7 @@
 #include "runtime/kernel_failure.hpp"
 #include "runtime/round_up.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/source_line.hpp"
 #include "runtime/text.hpp"
 #include "runtime/thread_pool.hpp"
 #include "stream/work_queue.hpp"
@@ -265,7 +266,7 @@ bool GridRun::resume_cluster(Cluster& cluster, bool& progress) {
         default:
             if (!failed_)
                 set_failed(cudaErrorLaunchFailure, text("threads wait for others that never come: ", block->describe()),
-                           block->block(), nullptr, 0);
+                           block->block(), nullptr, {});
             return false;
         }
         if (failed_) return false;
@@ -273,7 +274,7 @@ bool GridRun::resume_cluster(Cluster& cluster, bool& progress) {
     if (cluster.live() == 0) return true;
     if (waiting != nullptr && !spins && phase == cluster.phase && !progress)
         set_failed(cudaErrorLaunchFailure, text("threads wait for others that never come: ", waiting->describe()),
-                   waiting->block(), nullptr, 0);
+                   waiting->block(), nullptr, {});
     return false;
 }
 
@@ -330,17 +331,17 @@ std::string GridRun::place(ptx::u32 location) const {
 }
 
 void GridRun::set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block,
-                         const ptx::Thread* thread, ptx::u32 location) {
+                         const ptx::Thread* thread, const std::string& line) {
     if (failed_.exchange(true)) return;
     std::string where = text("kernel ", readable_name(kernel_.name), ", block ", index_text(block.ctaid));
     if (thread != nullptr) where += text(", thread ", index_text(thread->tid));
-    if (location != 0) where += text(", ", place(location));
+    if (!line.empty()) where += text(", ", line);
     set_kernel_failure(code, text(where, ": ", reason));
 }
 
 void GridRun::set_out_of_stacks(const ptx::Block& block) {
     set_failed(cudaErrorMemoryAllocation,
-               text("there is no memory for its threads' stacks of ", stack_bytes_, " bytes"), block, nullptr, 0);
+               text("there is no memory for its threads' stacks of ", stack_bytes_, " bytes"), block, nullptr, {});
 }
 
 void GridRun::wait_for_grid_dependencies() {
@@ -357,7 +358,7 @@ void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, pt
     Worker& worker = *worker_here;
     {
         const std::string own = std::move(reason); // destroyed here: nothing unwinds the abandoned stack
-        worker.grid.set_failed(code, own, *thread.block, &thread, location);
+        worker.grid.set_failed(code, own, *thread.block, &thread, location == 0 ? "" : worker.grid.place(location));
     }
     worker.leave_kernel();
 }
@@ -384,16 +385,20 @@ void Worker::leave_kernel() {
     __builtin_unreachable();
 }
 
-void Worker::fail_at(const void* address) {
+void Worker::fail_at(Fault&& fault) {
     {
+        const Fault own = std::move(fault); // destroyed here
         const Fiber& fiber = current != nullptr ? *current->running().fiber : *turn_fiber;
-        const std::string reason = is_below(fiber, address)
-                                       ? stack_overflow(grid.stack_bytes())
-                                       : text("access to address ", address, ", where there is no memory");
-        if (current != nullptr)
-            grid.set_failed(cudaErrorIllegalAddress, reason, current->block(), &current->running(), 0);
-        else
-            grid.set_failed(cudaErrorIllegalAddress, reason, *turn, nullptr, 0);
+        const std::string line = source_line(own.instruction);
+        const bool is_overflow = own.is_access && is_below(fiber, own.address);
+        std::string reason = is_overflow ? stack_overflow(grid.stack_bytes()) : own.reason;
+        if (current != nullptr) {
+            grid.set_failed(own.code, reason, current->block(), &current->running(), line);
+        } else {
+            // A thread in its turn has its numbers in registers.
+            if (!is_overflow && own.is_access) reason += "; CUDART_CPU_CHECK=memory names the thread";
+            grid.set_failed(own.code, reason, *turn, nullptr, line);
+        }
     }
     leave_kernel();
 }

@@ -42,9 +42,10 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// The least size of one thread's stack.
     [[nodiscard]] std::size_t stack_bytes() const noexcept { return stack_bytes_; }
     void run_thread(ptx::Thread& thread) const { kernel_.thread(thread); }
-    /// Records the failure of the grid; the first counts. `thread` is null if the failure is not one thread's.
+    /// Records the failure of the grid; the first counts. `thread` is null if the failure is not one thread's; `line`
+    /// is empty if the source line is unknown.
     void set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block, const ptx::Thread* thread,
-                    ptx::u32 location);
+                    const std::string& line);
     /// Fails the grid: there is no memory for the stacks of its threads.
     void set_out_of_stacks(const ptx::Block& block);
     /// The source line of a location reported by a thread.

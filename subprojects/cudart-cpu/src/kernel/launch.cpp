@@ -1,4 +1,5 @@
 // Checks and runs of kernels.
+#include "cpp_run.hpp"
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "runtime/call.hpp"
@@ -45,25 +46,6 @@ void validate_block(dim3 block) {
             text("Requested block size of ", threads, " threads exceeds device maximum ", max_threads_per_block));
     }
 }
-
-/// Keeps the indices of an outer kernel: a kernel waiting for another may run it on this thread, in the midst of its
-/// own run.
-struct OuterKernel {
-    OuterKernel() = default;
-    OuterKernel(const OuterKernel&) = delete;
-    OuterKernel& operator=(const OuterKernel&) = delete;
-    ~OuterKernel() {
-        threadIdx = thread;
-        blockIdx = block;
-        blockDim = block_size;
-        gridDim = grid_size;
-    }
-
-    const uint3 thread = threadIdx;
-    const uint3 block = blockIdx;
-    const dim3 block_size = blockDim;
-    const dim3 grid_size = gridDim;
-};
 
 thread_local unsigned kernels_on_stack = 0;
 
@@ -117,28 +99,12 @@ bool is_in_kernel() noexcept {
 }
 
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, const LaunchExtent& extent) {
+    if (kernel_failure() != cudaSuccess) return;
     if (kernel.translated != nullptr) {
-        if (kernel_failure() != cudaSuccess) return;
         std::make_shared<GridRun>(*kernel.module, *kernel.translated, grid, block, extent, args)->run();
         return;
     }
-    const OuterKernel outer;
-    const KernelScope scope;
-    gridDim = grid;
-    blockDim = block;
-    for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
-        for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
-            for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
-                for (threadIdx.z = 0; threadIdx.z < block.z; ++threadIdx.z) {
-                    for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y) {
-                        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) {
-                            kernel.call(kernel.symbol, args);
-                        }
-                    }
-                }
-            }
-        }
-    }
+    run_cpp_kernel(kernel, grid, block, args);
 }
 
 } // namespace cudart_cpu::detail

@@ -62,6 +62,10 @@ __global__ void tensor_cores(double* out) {
     *out = d[0] + d[1];
 }
 
+__global__ void no_address(int* out) {
+    out[1ll << 60] = 1;
+}
+
 __global__ void fine(int* out) {
     *out = 1;
 }
@@ -77,7 +81,7 @@ const Case cases[] = {
     {"assert", cudaSuccess, cudaErrorAssert},           {"trap", cudaSuccess, cudaErrorLaunchFailure},
     {"memory", cudaSuccess, cudaErrorIllegalAddress},   {"memory-after", cudaSuccess, cudaErrorIllegalAddress},
     {"overflow", cudaSuccess, cudaErrorIllegalAddress}, {"stacks", cudaSuccess, cudaErrorMemoryAllocation},
-    {"tensor", cudaErrorNotSupported, cudaSuccess},
+    {"tensor", cudaErrorNotSupported, cudaSuccess},     {"no-address", cudaSuccess, cudaErrorIllegalAddress},
 };
 
 bool check(const char* what, cudaError_t got, cudaError_t expected) {
@@ -120,6 +124,9 @@ int main(int, char** arguments) {
         break;
     case 7:
         large_frames<<<1, 1024>>>(out);
+        break;
+    case 9:
+        no_address<<<1, 1>>>(out);
         break;
     default:
         for (int i = 0; i < 2; ++i) // told once

@@ -21,6 +21,8 @@ TOOLS = pathlib.Path(__file__).resolve().parent.parent
 # These hold regardless of the program's own options: the speed of kernels depends on them.
 DEVICE_OPTIONS = ["-std=c++20", "-O2", "-w", "-fPIC", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
                   "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
+                  # The lines of the .cu file, for faults.
+                  "-g1",
                   # Frames are counted, and none skips the guard page below a stack.
                   "-fstack-usage", "-fstack-clash-protection"]
 
@@ -36,6 +38,12 @@ def runtime_headers() -> pathlib.Path:
             return up / "cudart_cpu" / "detail" / "ptx"
     refuse("the headers of translated kernels are not beside the tools")
     raise AssertionError
+
+
+def own_definitions() -> list[str]:
+    """Returns what tells a program that this is its runtime."""
+    include = runtime_headers().parent.parent.parent
+    return ["-DCUDART_CPU"] + ([] if str(include) == "/usr/include" else [f"-I{include}"])
 
 
 def own_files() -> list[str]:

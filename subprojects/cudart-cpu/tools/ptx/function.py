@@ -367,4 +367,14 @@ class FunctionWriter:
             lines.append(f"{type_} " + ", ".join(f"{name}{{}}" for name in names) + ";")
         if self.uses_carry:
             lines.append("bool carry = false;")
-        return "\n".join(lines + self.lines + ["}"])
+        return "\n".join(lines + self.physical_lines() + ["}"])
+
+    def physical_lines(self) -> list[str]:
+        """Joins the statements after each #line: a second line of them would count as the next line of the .cu file."""
+        joined: list[str] = []
+        for line in self.lines:
+            if line.startswith("#line") or not joined or joined[-1].startswith("#line"):
+                joined.append(line)
+            else:
+                joined[-1] += " " + line
+        return joined

@@ -6,6 +6,13 @@
 #include <chrono>
 #include <thread>
 
+extern "C" __attribute__((visibility("default"), noreturn)) void cudart_cpu_cpp_trap(const char* file, unsigned line);
+
+/// Fails the kernel.
+[[noreturn]] inline void __trap(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    cudart_cpu_cpp_trap(file, line);
+}
+
 template <class Value>
 inline Value __ldg(const Value* address) {
     return *address;
