@@ -29,7 +29,8 @@ MAY_INCLUDE = {
     "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
              "handles", "pictures", "recorder"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "compare", "handles",
-                "read", "exec"],
+                "read", "exec", "segments"],
+    "segments": ["cuda", "owners", "node", "graph", "handles"],
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "probe": ["cuda"],
     "ranks": ["cuda", "lists", "graph", "text"],
@@ -41,7 +42,7 @@ MAY_INCLUDE = {
 }
 # The sources of these folders know graphs by their parts, each declared in a header of lib/graph; the listed ones make
 # graphs or nodes, or change several parts together.
-BY_PARTS = ["order", "compare", "handles", "read", "capture", "text"]
+BY_PARTS = ["order", "compare", "handles", "read", "capture", "segments", "text"]
 KNOWS_WHOLE_GRAPHS = ["lib/order/inferred_edges.cpp", "lib/handles/graph.cpp", "lib/read/reader.cpp"]
 # CUDA's 40 functions of the runtime and 44 of the driver for nodes of one kind each.
 OF_ONE_KIND = (r"\bcu(?:da)?Graph(?:"

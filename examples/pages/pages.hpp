@@ -20,6 +20,7 @@ void errors();
 void faults();
 void migrate();
 void pictures();
+void segments();
 void text();
 void topics();
 void tracing();

@@ -50,6 +50,8 @@
 #include <cudag/builder/conditionals.hpp>
 #include <cudag/stream_capture.hpp>
 #include <cudag/capture.hpp>
+#include <cudag/segment_report.hpp>
+#include <cudag/segmented_graph.hpp>
 #include <cudag/steps.hpp>
 #include <cudag/capture_or_run.hpp>
 #include <cudag/capture_report.hpp>

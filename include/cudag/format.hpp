@@ -16,6 +16,7 @@
 #include <cudag/plan.hpp>
 #include <cudag/race.hpp>
 #include <cudag/relax.hpp>
+#include <cudag/segment_report.hpp>
 #include <cudag/side.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/tune_report.hpp>
@@ -42,6 +43,10 @@ struct TextFormatter : fmt::formatter<fmt::string_view> {
 };
 
 } // namespace cudag::detail
+
+/// Formats a SegmentedReport: "2 segments of 2, 1 nodes, 2 execs, 1 break, 2 launches", and more lines.
+template <>
+struct fmt::formatter<cudag::SegmentedReport> : cudag::detail::TextFormatter<cudag::SegmentedReport> {};
 
 /// Formats a KeyState: "warming up".
 template <>

@@ -7,6 +7,7 @@
 #include <cudag/capture_pool.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
+#include <cudag/detail/eager_task.hpp>
 #include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/owner_argument.hpp>
@@ -26,11 +27,16 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cudag {
+
+class SegmentedGraph;
+struct SegmentOptions;
 
 /// Whether a capture may record graph memory nodes, such as those of cudaMallocAsync.
 /// - CUDA allows one Exec at a time for a graph with such nodes, and clones it never.
@@ -76,7 +82,9 @@ struct StepOptions {
 namespace detail {
 
 class CaptureAttempt;
+struct CaptureCall;
 class CaptureState;
+struct CapturedSegments;
 class NewRegion;
 
 template <class Callable>
@@ -133,11 +141,33 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// - a call on the constructor's thread failed during the capture, and nobody has read CUDA's last error;
     /// - CUDA refused a call because of the capture, unless `allow_refused_calls`;
     /// - the error of a cudag call in a stream outside the capture was swallowed;
-    /// - nothing was recorded, unless `allow_empty`.
+    /// - nothing was recorded, unless `allow_empty`;
+    /// - there are breaks: see `finish_segments`.
     /// If `add`, `kernel`, `if_` or the like have added nodes, it also throws GraphError as GraphBuilder::build does.
     /// The capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another
     /// thread (unless relaxed), and a call for a capture begun by GraphBuilder::capture, which ends it itself.
     [[nodiscard]] Graph finish() &&; // cudag: finish() ends the capture: std::move(capture).finish()
+
+    /// Ends the capture and returns its segments and breaks (<cudag/segmented_graph.hpp>). Without a break, it is one
+    /// segment. Throws as `finish` does, also GraphError as Graph::instantiate does; with breaks, nothing needs to be
+    /// recorded.
+    [[nodiscard]] SegmentedGraph finish_segments() &&; // cudag: std::move(capture).finish_segments()
+    [[nodiscard]] SegmentedGraph finish_segments(const SegmentOptions& options) &&;
+
+    /// Adds a break: the work recorded so far becomes a segment, each launch of the result calls `function(stream)` or
+    /// `function()` behind it, and the capture goes on with the next segment. Now the function is not called, only
+    /// kept: by copy, or moved from an rvalue. What it refers to must outlive the last launch. End the capture by
+    /// `finish_segments`.
+    /// All forked streams must have been joined, and no step be under way; later work that uses a side stream forks it
+    /// again. Nodes of several segments have no edges between them; a Condition belongs to its segment.
+    /// Throws CaptureError as `finish` does, and has then ended the capture. Three mistakes leave it as it was: a break
+    /// inside a step or an `add`, in a capture begun by GraphBuilder::capture, and on another thread (unless relaxed).
+    template <class Callable>
+    void eager( // cudag: eager(label, function) calls function(cudaStream_t) or function() in each launch
+        std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_eager_function<Callable>())
+            add_break(label, detail::eager_task(std::forward<Callable>(function)), location);
+    }
 
     /// Returns the capture status of the stream: `none` once the capture has ended, by `finish` or by other means.
     [[nodiscard]] CaptureStatus status() const;
@@ -272,6 +302,11 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     };
 
     void keep(std::shared_ptr<const void> owner);
+    void add_break(std::string_view label, detail::EagerTask&& task, const SourceLocation& location);
+    /// Ends the capture under way and returns its graph, and appends its owners to `owners`. Returns nothing if nothing
+    /// was recorded and `may_be_empty`.
+    [[nodiscard]] std::optional<Graph> end_graph(const detail::CaptureCall& call, bool may_be_empty,
+                                                 std::vector<std::shared_ptr<const void>>& owners);
     void add_nodes(const detail::GraphBody& function, const SourceLocation& location);
     /// Calls `function(GraphState&)` to add a node in place, as `add` does, and returns its result.
     template <class Function>
@@ -290,6 +325,7 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     void add_event(detail::EventUse use, cudaEvent_t event, detail::Owners&& owners, const SourceLocation& location);
 
     std::unique_ptr<detail::CaptureState> state_;
+    std::shared_ptr<detail::CapturedSegments> segments_; ///< before `state_`; null without a break
 };
 
 } // namespace cudag

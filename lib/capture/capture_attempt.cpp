@@ -24,7 +24,7 @@ RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup&
     } catch (const CaptureError& cause) {
         return {{}, cause};
     }
-    if (!setup.refuse_legacy_stream) begun->open().allow_legacy_stream();
+    if (!setup.refuse_legacy_stream) begun->allow_legacy_stream();
     const CaptureState& state = *begun;
     StreamCapture capture(Passkey(), std::move(begun));
     try { // any exception after the break of a capture counts as the break: its end reports the cause

@@ -123,6 +123,17 @@ CaptureState::~CaptureState() {
     abandon();
 }
 
+std::unique_ptr<CaptureState> CaptureState::next() const {
+    auto begun = std::make_unique<CaptureState>(stream_, options_, location_);
+    if (allows_legacy_stream_) begun->allow_legacy_stream();
+    return begun;
+}
+
+void CaptureState::allow_legacy_stream() noexcept {
+    allows_legacy_stream_ = true;
+    open_->allow_legacy_stream();
+}
+
 CaptureEnd CaptureState::abandon() noexcept {
     if (ended_) return *ended_;
     set_ended(is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly);
@@ -457,8 +468,7 @@ std::string CaptureState::unjoined_forks(std::string_view work) const {
     return text;
 }
 
-cudaGraph_t CaptureState::end() {
-    constexpr CaptureCall call{"finish"};
+cudaGraph_t CaptureState::end(const CaptureCall& call) {
     if (ended_)
         refuse<CaptureError>("the capture has ended already: finish() is called once", subject(call),
                              cudaErrorIllegalState);

@@ -57,6 +57,10 @@ class CaptureState {
     CaptureState(const CaptureState&) = delete;
     CaptureState& operator=(const CaptureState&) = delete;
 
+    /// Begins the next capture of the same stream, with the same options, after this one has ended. Throws
+    /// CaptureError.
+    [[nodiscard]] std::unique_ptr<CaptureState> next() const;
+
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
     [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
     [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
@@ -134,7 +138,9 @@ class CaptureState {
     /// Ends the capture and returns its graph, owned by the caller unless it was captured into. Throws CaptureError if
     /// the capture was broken or an error is unread, and ends the capture; or, without ending it, on a thread that may
     /// not end it.
-    [[nodiscard]] cudaGraph_t end();
+    [[nodiscard]] cudaGraph_t end(const CaptureCall& call = {"finish"});
+    /// Allows work in the legacy default stream to run immediately.
+    void allow_legacy_stream() noexcept;
     /// Marks a graph of its own as destroyed, for its handles. Call when it is gone, or about to go.
     void lose_own_graph() noexcept;
     /// The front at the end of the capture.
@@ -202,6 +208,7 @@ class CaptureState {
     StreamOrders stream_orders_;
     LogPosition refusals_read_; ///< up to where the log was searched for refused calls
     bool allows_refused_calls_;
+    bool allows_legacy_stream_ = false;
     std::vector<Fork> forks_;
     std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to each stream still to be joined
     std::vector<std::shared_ptr<const void>> owners_;

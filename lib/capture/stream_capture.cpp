@@ -4,19 +4,45 @@
 #include "capture_state.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/handles.hpp"
+#include "graph/construction.hpp"
 #include "graph/graph_owners.hpp"
 #include "read/reader.hpp"
+#include "segments/captured_segments.hpp"
+#include "segments/segmented_state.hpp"
 
 #include <cudag/format.hpp>
+#include <cudag/segmented_graph.hpp>
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace cudag {
+
+namespace {
+
+/// Throws CaptureError, about `call`, if a break cannot stand here, between the recorded nodes.
+void require_breakable(detail::CaptureState& state, const detail::CaptureCall& call) {
+    const auto refuse = [&](const std::string& fault) {
+        detail::refuse<CaptureError>(fault, state.subject(call), cudaErrorIllegalState);
+    };
+    if (state.is_into_another())
+        refuse("a captured region of a GraphBuilder is part of one graph and has no breaks: capture the function by "
+               "capture_segments()");
+    if (const std::string step = state.open().step_text(); !step.empty())
+        refuse(fmt::format("a break cannot stand{}: end the step before it", step));
+    const detail::CaptureRecords* const records = state.known_records();
+    if (records != nullptr && construction_of(*records->graph()).open_region == nullptr)
+        refuse("nodes are being added to this capture: a break stands before or after add()");
+}
+
+} // namespace
 
 StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
     : state_(std::make_unique<detail::CaptureState>(stream.get(), options, location)) {}
@@ -26,29 +52,90 @@ StreamCapture::StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureSta
 StreamCapture::~StreamCapture() = default;
 
 Graph StreamCapture::finish() && {
+    const detail::CaptureCall call{"finish"};
     if (state_->is_into_another())
         detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
-                                     state_->subject({"finish"}), cudaErrorIllegalState);
-    detail::UniqueGraph native(state_->end());
+                                     state_->subject(call), cudaErrorIllegalState);
+    if (segments_ != nullptr && !state_->has_ended()) {
+        const detail::CapturedBreak& first = segments_->breaks.front();
+        detail::Subject subject = state_->subject(call);
+        state_->abandon();
+        detail::refuse<CaptureError>(
+            fmt::format("the capture has the break \"{}\" at {}, and a Graph has none: end it by finish_segments(), or "
+                        "capture by capture_segments()",
+                        first.label, first.location),
+            std::move(subject), cudaErrorIllegalState);
+    }
+    std::vector<std::shared_ptr<const void>> owners;
+    Graph graph = *end_graph(call, false, owners);
+    if (!owners.empty()) keep_owners(detail::Access::state(graph), std::move(owners));
+    return graph;
+}
+
+std::optional<Graph> StreamCapture::end_graph(const detail::CaptureCall& call, bool may_be_empty,
+                                              std::vector<std::shared_ptr<const void>>& owners) {
+    detail::UniqueGraph native(state_->end(call));
     try {
-        if (state_->last_front().empty()) { // else there are nodes
-            std::size_t count = 0;
+        std::size_t count = state_->last_front().size(); // else there are nodes
+        if (count == 0) {
             detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
-            state_->require_nodes(count);
+            if (!may_be_empty) state_->require_nodes(count);
         }
-        std::vector<std::shared_ptr<const void>> owners = std::move(state_->owners());
+        std::vector<std::shared_ptr<const void>>& kept = state_->owners();
+        owners.insert(owners.end(), std::make_move_iterator(kept.begin()), std::make_move_iterator(kept.end()));
+        kept.clear();
+        if (count == 0 && may_be_empty) {
+            state_->lose_own_graph();
+            return std::nullopt;
+        }
         Graph graph =
             state_->known_records() != nullptr
                 ? build_written()
                 : detail::Access::graph_of(detail::captured_graph(native.get(), std::move(state_->names()),
                                                                   std::move(state_->last_front()), state_->launches()));
         static_cast<void>(native.release());
-        if (!owners.empty()) keep_owners(detail::Access::state(graph), std::move(owners));
         return graph;
     } catch (...) {
         state_->lose_own_graph();
         throw;
     }
+}
+
+void StreamCapture::add_break(std::string_view label, detail::EagerTask&& task, const SourceLocation& location) {
+    const detail::CaptureCall call{"eager", label, location};
+    state_->require_active(call);
+    require_breakable(*state_, call);
+    const auto segments = segments_ != nullptr ? segments_ : std::make_shared<detail::CapturedSegments>();
+    segments->graphs.reserve(segments->graphs.size() + 1);
+    segments->breaks.reserve(segments->breaks.size() + 1);
+    detail::CapturedBreak next{std::string(label), location, std::move(task), 0};
+    std::optional<Graph> graph = end_graph(call, true, segments->owners);
+    if (graph) segments->graphs.push_back(*std::move(graph));
+    next.segments = segments->graphs.size();
+    segments->breaks.push_back(std::move(next));
+    segments_ = segments;
+    state_ = state_->next();
+}
+
+SegmentedGraph StreamCapture::finish_segments() && {
+    return std::move(*this).finish_segments({});
+}
+
+SegmentedGraph StreamCapture::finish_segments(const SegmentOptions& options) && {
+    const detail::CaptureCall call{"finish_segments"};
+    if (state_->is_into_another())
+        detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
+                                     state_->subject(call), cudaErrorIllegalState);
+    const bool has_breaks = segments_ != nullptr;
+    detail::CapturedSegments parts;
+    std::optional<Graph> last = end_graph(call, has_breaks, parts.owners);
+    if (has_breaks) {
+        segments_->owners.insert(segments_->owners.end(), parts.owners.begin(), parts.owners.end());
+        parts = std::move(*segments_);
+        segments_ = nullptr;
+    }
+    if (last && last->node_count() != 0) parts.graphs.push_back(*std::move(last));
+    return SegmentedGraph(std::make_shared<detail::SegmentedState>(std::move(parts), options));
 }
 
 CaptureStatus StreamCapture::status() const {

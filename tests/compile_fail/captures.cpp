@@ -311,6 +311,26 @@ void written(cudag::StreamCapture& capture, cudag::DeviceBuffer<float>& x) {
     capture.kernel({}, scale, x, 1, 1.0f);
 }
 
+// Breaks.
+void breaks(cudag::Stream& stream, cudag::StreamCapture& capture) {
+#if CUDAG_MISTAKE == 66 // expect-error: cudag: the function of eager() is called with the stream, or with nothing
+    capture.eager("look", [](int) {});
+#elif CUDAG_MISTAKE == 67 // expect-error: cudag: eager() would drop what its function returns
+    capture.eager("look", [](cudaStream_t s) { return cudaStreamSynchronize(s); });
+#elif CUDAG_MISTAKE == 68 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
+    capture.eager([](cudaStream_t) {});
+#elif CUDAG_MISTAKE == 69 // expect-error: cudag: a break keeps its function: it must be copyable
+    const auto function = [owner = std::make_unique<int>(1)] {};
+    capture.eager("look", function);
+#elif CUDAG_MISTAKE == 70 // expect-error: cudag: capture_segments(stream, function) calls function(StreamCapture&)
+    cudag::SegmentedGraph other = cudag::capture_segments(stream, outside);
+#elif CUDAG_MISTAKE == 71 // expect-error: cudag: capture_segments() would drop what the function returns
+    cudag::SegmentedGraph other = cudag::capture_segments(stream, [](cudag::StreamCapture&) { return 1; });
+#endif
+    capture.eager("look", [] {});
+    cudag::SegmentedGraph other = cudag::capture_segments(stream, [](cudag::StreamCapture&) {});
+}
+
 // An inlined graph that comes after a number.
 void inlined_after_int(cudag::GraphBuilder& builder, const cudag::Graph& graph) {
     const cudag::InlinedGraph part = builder.inline_graph(graph);
