@@ -142,6 +142,14 @@ class Consumer:
             sys.exit(f"CMake's build failed:\n{output}")
         self.run_program(program)
 
+    def by_drop_in(self):
+        """CMake's own CUDA language, with the CPU runtime's compiler in nvcc's place."""
+        shutil.rmtree(self.work / "cmake_cuda")
+        output, built, program = self.cmake("cmake_cuda", f"-DCMAKE_CUDA_COMPILER={self.prefix / 'bin' / 'cudart-cpu-nvcc'}")
+        if not built:
+            sys.exit(f"CMake's build with cudart-cpu-nvcc failed:\n{output}")
+        self.run_program(program)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -168,6 +176,8 @@ def main():
                 consumer.by_cmake()
                 if given.nvcc:
                     consumer.by_cmake_cuda(given.nvcc)
+                    if given.runtime == "cpu":
+                        consumer.by_drop_in()
             else:
                 print("not run: there is no cmake")
         except subprocess.CalledProcessError as error:

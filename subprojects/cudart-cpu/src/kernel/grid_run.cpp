@@ -15,6 +15,7 @@
 #include "runtime/text.hpp"
 #include "runtime/thread_pool.hpp"
 #include "stream/work_queue.hpp"
+#include "translated_modules.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -371,7 +372,7 @@ bool GridRun::is_own(ptx::u64 at, ptx::u64 bytes) const {
     if (within(params_.data(), params_.size()) || within(workspace_.data(), sizeof workspace_)) return true;
     for (ptx::u32 i = 0; i < module_.variable_count; ++i)
         if (within(module_.variables[i].address, module_.variables[i].bytes)) return true;
-    return false;
+    return is_in_variable(at, bytes);
 }
 
 const Fiber* Worker::fiber_of(const ptx::Thread& thread) const noexcept {

@@ -139,6 +139,18 @@ const ptx::VariableRow* find_variable_row(const ptx::ModuleRow& module, const ch
     return found == end ? nullptr : found;
 }
 
+bool is_in_variable(ptx::u64 at, ptx::u64 bytes) {
+    TranslatedModules& known = translated_modules();
+    const std::lock_guard lock(known.mutex);
+    for (const ptx::ModuleRow* module : known.all)
+        for (ptx::u32 i = 0; i < module->variable_count; ++i) {
+            const auto begin = reinterpret_cast<ptx::u64>(module->variables[i].address);
+            const ptx::u64 size = module->variables[i].bytes;
+            if (at >= begin && at - begin <= size && bytes <= size - (at - begin)) return true;
+        }
+    return false;
+}
+
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu;

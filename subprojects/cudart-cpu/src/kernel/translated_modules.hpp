@@ -24,4 +24,7 @@ const ptx::ModuleRow* load_module(const char* path, std::string& refusal);
 const ptx::KernelRow* find_kernel_row(const ptx::ModuleRow& module, const char* name);
 const ptx::VariableRow* find_variable_row(const ptx::ModuleRow& module, const char* name);
 
+/// Whether the bytes belong to a variable of any module: kernels see those of other files with relocatable device code.
+bool is_in_variable(ptx::u64 at, ptx::u64 bytes);
+
 } // namespace cudart_cpu::detail

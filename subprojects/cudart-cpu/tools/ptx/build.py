@@ -43,7 +43,7 @@ def runtime_headers() -> pathlib.Path:
 def own_definitions() -> list[str]:
     """Returns what tells a program that this is its runtime."""
     include = runtime_headers().parent.parent.parent
-    return ["-DCUDART_CPU"] + ([] if str(include) == "/usr/include" else [f"-I{include}"])
+    return ["-DCUDART_CPU", "-DCUDART_CPU_NVCC"] + ([] if str(include) == "/usr/include" else [f"-I{include}"])
 
 
 def own_files() -> list[str]:
@@ -157,7 +157,8 @@ def write_stack_needs(made: pathlib.Path, source: pathlib.Path, origin: str) -> 
         if not line.startswith(STACK_LINE):
             continue
         grows, *names = line.removeprefix(STACK_LINE).split()
-        once = other + sum(known.get(name.rstrip("*"), 0) for name in names)
+        extra = sum(int(name[1:]) for name in names if name.startswith("+"))
+        once = other + extra + sum(known.get(name.rstrip("*"), 0) for name in names)
         again = sum(known.get(name.rstrip("*"), 0) for name in names if name.endswith("*"))
         needs.append((once, again, int(grows)))
     needs.append((max((once for once, _, _ in needs), default=0), 0, 0))

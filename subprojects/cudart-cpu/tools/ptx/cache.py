@@ -81,5 +81,5 @@ class Cache:
     def forget_old(self) -> None:
         oldest = time.time() - DAYS * 24 * 3600
         for entry in self.folder.iterdir():
-            if entry.stat().st_mtime < oldest:
+            if entry.stat().st_mtime < oldest and not entry.name.startswith("toolkit-"):
                 shutil.rmtree(entry, ignore_errors=True)

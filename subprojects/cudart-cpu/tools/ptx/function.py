@@ -115,6 +115,7 @@ class FunctionWriter:
         self.spins = False  # whether it has instructions that spinning loops use
         self.calls: set[str] = set()
         self.calls_unknown = False
+        self.calls_other_files = False
         self.refusal: str | None = function.refusal
         self.back_edges = False
         self.local_bytes = 0

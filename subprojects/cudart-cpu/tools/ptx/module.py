@@ -25,9 +25,42 @@ def rounded_up(value: int, unit: int) -> int:
     return (value + unit - 1) // unit * unit
 
 
+# What the linker makes of the shared memory of device functions in all files of relocatable device code.
+LINKED = """namespace cudart_cpu_linked {}
+using namespace cudart_cpu_linked;
+extern "C" {
+extern unsigned char __start_cudart_cpu_shared[] __attribute__((weak, visibility("hidden")));
+extern unsigned char __stop_cudart_cpu_shared[] __attribute__((weak, visibility("hidden")));
+}
+inline u64 linked_shared() { return address(__stop_cudart_cpu_shared) - address(__start_cudart_cpu_shared); }"""
+# Registers the file's kernels; in other programs nvcc's device linker makes this function.
+REGISTER = """extern "C" {{
+void** __cudaRegisterFatBinary(const void*);
+void __cudaRegisterFatBinaryEnd(void**);
+void __cudaUnregisterFatBinary(void**);
+extern const unsigned char __fatbinwrap{0}[];
+static void** linked_binary;
+__attribute__((visibility("hidden"))) void __cudaRegisterLinkedBinary{0}(void (*callback)(void**), void*, void*, void (*refer)(void*)) {{
+    static const unsigned char* own = __fatbinwrap{0};
+    refer(&own);
+    linked_binary = __cudaRegisterFatBinary(__fatbinwrap{0});
+    callback(linked_binary);
+    __cudaRegisterFatBinaryEnd(linked_binary);
+}}
+}}"""
+# The stack that functions of other files may need.
+OTHER_FILES = 256 * 1024
+
+
+def in_linked(text: str) -> str:
+    return f"}}\nnamespace cudart_cpu_linked __attribute__((visibility(\"hidden\"))) {{\n{text}\n}}\nnamespace {{"
+
+
 class ModuleWriter:
-    def __init__(self, syntax: Module) -> None:
+    def __init__(self, syntax: Module, linked: str = "") -> None:
         self.syntax = syntax
+        self.linked = linked  # the identity of a file of relocatable device code; empty for a whole program
+        self.declared = {f.name: f for f in syntax.functions if f.body is None}
         self.defined = {f.name: f for f in syntax.functions if f.body is not None}
         self.variables = {v.name: v for v in syntax.variables}
         self.calls_unknown = False
@@ -47,6 +80,14 @@ class ModuleWriter:
     def defines(self, name: str) -> bool:
         return name in self.defined
 
+    def declares(self, name: str) -> bool:
+        """Whether the function may be in another file."""
+        return bool(self.linked) and name in self.declared
+
+    def is_seen(self, thing) -> bool:
+        """Whether other files know the function or variable."""
+        return bool(self.linked) and thing.linkage != "" and not getattr(thing, "is_kernel", False)
+
     def function_name(self, name: str) -> str:
         return c_name("f", name)
 
@@ -63,12 +104,14 @@ class ModuleWriter:
         if variable is not None:
             if variable.space == "shared":
                 return "u64{dynamic_shared_at(*t.block)}"
-            if variable.external:
-                raise Unsupported(f"{name}, which is in another file (-rdc=true is not supported),")
+            if variable.external and not self.linked:
+                raise Unsupported(f"{name}, which is in another file (it was compiled without -rdc=true),")
             return f"address({c_name('m', name)})"
         name = self.syntax.aliases.get(name, name)
         if name in self.defined:
             self.taken.add(name)
+            return f"reinterpret_cast<u64>(&{self.function_name(name)})"
+        if self.declares(name):
             return f"reinterpret_cast<u64>(&{self.function_name(name)})"
         return None
 
@@ -98,18 +141,19 @@ class ModuleWriter:
             common_places[variable.name] = end
             end += SIZES[variable.type] * variable.count
         for name, function in self.defined.items():
-            places = dict(common_places)
+            places = {n: f"{at} + shared_here()" if self.linked else at for n, at in common_places.items()}
             size = 0
             if common and any(v in common_places or v in self.defined for v in names[name]) or any(
                     n.startswith("%") is False and n in names for n in names[name]):
-                size = end
+                size = 0 if self.linked else end
             if function.is_kernel:
                 for variable in own[name] + [v for v in fixed if v.name in names[name] and v.name not in common_places]:
                     size = rounded_up(size, variable.align)
-                    places[variable.name] = size
+                    places[variable.name] = f"{size} + linked_shared()" if self.linked else size
                     size += SIZES[variable.type] * variable.count
             self.shared_offsets[name] = places
             self.static_shared[name] = size
+        self.common_shared = end
 
     # Variables.
 
@@ -126,8 +170,8 @@ class ModuleWriter:
             else:
                 base, offset = (value.base, value.offset) if isinstance(value, Sum) else (value, 0)
                 name = self.syntax.aliases.get(base.text, base.text)
-                if name in self.defined:
-                    self.taken.add(name)
+                if name in self.defined or self.declares(name):
+                    self.taken |= {name} & set(self.defined)
                     text = f"reinterpret_cast<u64>(&{self.function_name(name)})"
                 else:
                     text = f"address({c_name('m', name)}) + {offset}"
@@ -145,7 +189,23 @@ class ModuleWriter:
         data = data.rstrip(b"\0")
         if data:
             initial = " = {" + ",".join(str(byte) for byte in data) + "}"
-        return f"alignas({max(variable.align, 8)}) unsigned char {name}[{size}]{initial};"
+        weak = "__attribute__((weak)) " if self.is_seen(variable) and variable.linkage == "weak" else ""
+        text = f"{weak}alignas({max(variable.align, 8)}) unsigned char {name}[{size}]{initial};"
+        return in_linked(text) if self.is_seen(variable) else text
+
+    def declarations(self) -> list[str]:
+        """What other files have."""
+        texts = [f"extern unsigned char {c_name('m', v.name)}[];" for v in self.syntax.variables
+                 if v.external and v.space in ("global", "const")]
+        for name, function in self.declared.items():
+            if name not in self.defined:
+                texts.append(f"void {self.function_name(name)}({', '.join(self.parameters(function))});")
+        return [in_linked("\n".join(texts))] if texts else []
+
+    @staticmethod
+    def parameters(function: Function) -> list[str]:
+        count = 0 if function.is_kernel else len(function.results) + len(function.parameters)
+        return ["Thread& t"] + [f"unsigned char* p{at}" for at in range(count)]
 
     # The file.
 
@@ -177,7 +237,16 @@ class ModuleWriter:
                      if v.space in ("global", "const") and not v.external]
         out = ["// Translated from PTX."]
         out += [f"#include <cudart_cpu/detail/ptx/{name}.hpp>" for name in INCLUDES]
-        out += ["using namespace cudart_cpu::ptx;", DECLARATIONS, "namespace {"]
+        out += ["using namespace cudart_cpu::ptx;", DECLARATIONS]
+        if self.linked:
+            out.append(LINKED)
+        out.append("namespace {")
+        if self.linked and self.common_shared:
+            out += ["alignas(128) __attribute__((section(\"cudart_cpu_shared\"), used)) "
+                    f"unsigned char shared_region[{rounded_up(self.common_shared, 128)}];",
+                    "inline u64 shared_here() { return address(shared_region) - address(__start_cudart_cpu_shared); }"]
+        if self.linked:
+            out += self.declarations()
         variable_lines = [self.variable_text(v) for v in variables]
         out += variable_lines
         kernel_count = sum(function.is_kernel for function in self.defined.values())
@@ -190,24 +259,28 @@ class ModuleWriter:
         for name, function in self.defined.items():
             writer = writers[name]
             c = self.function_name(name)
-            parameters = ["Thread& t"] + [f"unsigned char* p{at}" for at in
-                                          range(0 if function.is_kernel else
-                                                len(function.results) + len(function.parameters))]
+            parameters = self.parameters(function)
             reached = [writers[n] for n in self.closure(writers, name)]
             loops = any(w.back_edges and w.spins for w in reached)
-            meets = any(w.meets or w.calls_unknown for w in reached) or loops
+            meets = any(w.meets or w.calls_unknown or w.calls_other_files for w in reached) or loops
             # A function returns its dynamic stack only at its end: inlined in a loop, it would take more in each round.
             in_turn = function.is_kernel and not meets and not any(w.grows for w in reached)
-            out.append(f"void {c}({', '.join(parameters)});")
+            declaration = f"void {c}({', '.join(parameters)})"
+            if self.is_seen(function) and function.linkage == "weak":
+                declaration = f"__attribute__((weak)) {declaration}"
+            out.append(in_linked(f"{declaration};") if self.is_seen(function) else f"{declaration};")
             head = f"void {c}({', '.join(parameters)})"
             if in_turn:  # inlined into its caller and into a loop of unchecked threads
                 head = "template <class OneThread> __attribute__((always_inline)) " \
                        f"inline void {c_name('k', name)}(OneThread& t)"
             if writer.refusal is None:
                 first = "require_stack(t, largest_frames(), 0);" if name in recurs else ""
-                functions.append(writer.text(head, first))
+                text = writer.text(head, first)
+            elif self.is_seen(function):
+                text = f"{head} {{ cudart_cpu_trap(t, {quoted(writer.refusal)}, 0); }}"
             else:
-                functions.append(f"{head} {{ static_cast<void>(t); __builtin_unreachable(); }}")
+                text = f"{head} {{ static_cast<void>(t); __builtin_unreachable(); }}"
+            functions.append(in_linked(text) if self.is_seen(function) else text)
             if function.is_kernel:
                 refusal = next((w.refusal for w in reached if w.refusal), None)
                 block = "nullptr"
@@ -228,13 +301,14 @@ class ModuleWriter:
                 local = sum(w.local_bytes for w in reached)
                 names = sorted(self.closure(writers, name))
                 grows = any(w.grows for w in reached)
+                more = [f"+{OTHER_FILES}"] if any(w.calls_other_files or (self.linked and w.calls_unknown) for w in reached) else []
                 stacks.append(f"{STACK_LINE}{int(grows)} " + " ".join(
-                    c_name("", n)[1:] + ("*" if n in recurs else "") for n in names))
+                    [c_name("", n)[1:] + ("*" if n in recurs else "") for n in names] + more))
                 rows.append(f"{{{quoted(name)}, &{c}, {block}, {quoted(refusal) if refusal else 'nullptr'}, "
                             f"{c_name('layout', name)}, {len(function.parameters)}, {self.static_shared[name]}, {local}, &stack_needs[{len(rows)}], "
                             f"{limit}, {{{', '.join(map(str, cluster))}}}}}")
         out += functions
-        out.append("constexpr KernelRow kernel_rows[] = {" + ",\n".join(rows + ["{}"]) + "};")
+        out.append(f"{'' if self.linked else 'constexpr '}KernelRow kernel_rows[] = {{" + ",\n".join(rows + ["{}"]) + "};")
         table = [f"{{{quoted(v.name)}, {c_name('m', v.name)}, {SIZES[v.type] * v.count}}}" for v in variables]
         out.append("const VariableRow variable_rows[] = {" + ",\n".join(table + ["{}"]) + "};")
         last = max(self.syntax.files, default=0)
@@ -246,11 +320,16 @@ class ModuleWriter:
         out.append("// Before the constructors of nvcc's host code.")
         out.append("__attribute__((constructor(101))) void enter() {")
         out += self.initialised_later
+        if self.linked:
+            out.append("for (KernelRow& row : kernel_rows) row.static_shared += static_cast<u32>(linked_shared());")
         out.append("cudart_cpu_register_module(&module_row); }")
-        out.append("__attribute__((destructor(101))) void leave() { cudart_cpu_forget_module(&module_row); }")
+        if self.linked:
+            out += ["} // namespace", REGISTER.format(self.linked), "namespace {"]
+        gone = "if (linked_binary != nullptr) __cudaUnregisterFatBinary(linked_binary); " if self.linked else ""
+        out.append(f"__attribute__((destructor(101))) void leave() {{ {gone}cudart_cpu_forget_module(&module_row); }}")
         out.append("} // namespace")
         return "\n".join(out + stacks) + "\n"
 
 
-def translate(syntax: Module, image_bytes: int = 0, image_hash: int = 0, guard: str = "") -> str:
-    return ModuleWriter(syntax).text(image_bytes, image_hash, guard)
+def translate(syntax: Module, image_bytes: int = 0, image_hash: int = 0, guard: str = "", linked: str = "") -> str:
+    return ModuleWriter(syntax, linked).text(image_bytes, image_hash, guard)

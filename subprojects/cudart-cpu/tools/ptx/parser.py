@@ -10,6 +10,12 @@ from .syntax import (SIZES, Block, BranchTargets, Function, Group, Instruction, 
                      Negated, Number, Pair, Prototype, Registers, Sum, UNKNOWN_FORM, Unsupported, Variable, Vector)
 
 LINKAGE = {".visible", ".extern", ".weak", ".common"}
+
+
+def linkage_of(words: set[str]) -> str:
+    """Returns "visible" or "weak" for what other files see, else an empty text."""
+    return "weak" if words & {".weak", ".common"} else "visible" if ".visible" in words else ""
+
 SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local", ".param": "param"}
 
 
@@ -77,9 +83,9 @@ class Parser:
             while self.peek() in LINKAGE:
                 linkage.add(self.take())
             if self.peek() in (".entry", ".func"):
-                self.function()
+                self.function(linkage)
             else:
-                self.module.variables += self.variables(".extern" in linkage)
+                self.module.variables += self.variables(".extern" in linkage, linkage)
 
     def line(self, text: str) -> None:
         words = text.replace(",", " ").split()
@@ -111,13 +117,15 @@ class Parser:
 
     # Declarations.
 
-    def variables(self, external: bool = False) -> list[Variable]:
+    def variables(self, external: bool = False, linkage: set[str] = frozenset()) -> list[Variable]:
         space = SPACES[self.take()]
         found = [self.declared(space, external)]
         while self.accept(","):
             first = found[0]
             found.append(self.declared(space, external, first.type, first.align))
         self.expect(";")
+        for variable in found:
+            variable.linkage = linkage_of(linkage)
         return found
 
     def declared(self, space: str, external: bool, kind: str = "", align: int = 0) -> Variable:
@@ -199,7 +207,7 @@ class Parser:
         value = sign * int(text.rstrip("U"), 0)
         return Number(~value if inverted else value)
 
-    def function(self) -> None:
+    def function(self, linkage: set[str]) -> None:
         is_kernel = self.take() == ".entry"
         results = []
         if self.peek() == ".attribute":
@@ -238,7 +246,8 @@ class Parser:
                 self.skip_body(begin)
         else:
             self.expect(";")
-        self.module.functions.append(Function(name, is_kernel, results, parameters, body, attributes, start, refusal))
+        self.module.functions.append(Function(name, is_kernel, results, parameters, body, attributes, start, refusal,
+                                             linkage_of(linkage)))
 
     def skip_body(self, begin: int) -> None:
         self.at = begin

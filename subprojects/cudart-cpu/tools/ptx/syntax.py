@@ -121,6 +121,7 @@ class Variable:
     initial: list = field(default_factory=list)
     managed: bool = False
     external: bool = False
+    linkage: str = ""  # visible or weak: known to other files
 
 
 @dataclass
@@ -138,6 +139,7 @@ class Function:
     attributes: dict[str, list[int]]
     location: Location
     refusal: str | None = None  # its body could not be read
+    linkage: str = ""
 
 
 @dataclass

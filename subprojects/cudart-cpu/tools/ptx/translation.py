@@ -11,11 +11,12 @@ from .parser import parse
 from .syntax import UNKNOWN_FORM, Unsupported
 
 
-def translation_of(ptx: str, image: bytes, guard: str, origin: str) -> str:
+def translation_of(ptx: str, image: bytes, guard: str, origin: str, linked: str = "") -> str:
     """Returns the C++ source of `ptx`, the content of `image`. A kernel without a translation refuses its launches; an
-    unreadable file is refused here. `origin` names the file."""
+    unreadable file is refused here. `origin` names the file; `linked` is
+    its identity if it has relocatable device code."""
     try:
-        return translate(parse(ptx), *size_and_hash(image), guard)
+        return translate(parse(ptx), *size_and_hash(image), guard, linked)
     except (Unsupported, SyntaxError) as reason:
         refuse(f"{origin}: {reason}, which has no translation")
     except UNKNOWN_FORM:

@@ -1,8 +1,13 @@
 """Branches, calls, and ends."""
 
+import re
+
 from ..syntax import Group, Name, Unsupported
 from . import instruction
 from .builtins import BUILTINS
+
+# What kernels call to launch kernels, and what the device runtime has besides.
+LAUNCHES = re.compile(r"__cudaCDP2|cuda(LaunchDevice|GetParameterBuffer|DeviceSynchronize|Stream|Event|Memcpy|Memset)")
 
 
 @instruction("bra")
@@ -101,6 +106,11 @@ def call(w, i):
         w.line(builtin(w, places))
         return
     if not w.module.defines(name):
-        raise Unsupported(f"a call of {name}, which is not in the file (-rdc=true is not supported),")
-    w.calls.add(name)
+        if LAUNCHES.match(name):
+            raise Unsupported(f"a kernel launched by a kernel (dynamic parallelism: {name})")
+        if not w.module.declares(name):
+            raise Unsupported(f"a call of {name}, which is in another file (it was compiled without -rdc=true),")
+        w.calls_other_files = True
+    else:
+        w.calls.add(name)
     w.line(f"{w.module.function_name(name)}({', '.join(['t'] + places)});")
