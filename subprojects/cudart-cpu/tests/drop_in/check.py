@@ -52,7 +52,7 @@ class Project:
         forms = ["-std=c++20 -O3 -arch=sm_80 -DVALUE=3 -lineinfo -o=p", "--std c++20 --optimize 3 --gpu-architecture sm_80 "
                  "--define-macro VALUE=3 --generate-line-info --output-file p"]
         for form in forms:
-            self.nvcc(*form.split(), "-Xcompiler", "-Wall,-Wextra", "-Xptxas=-v", "--ptxas-options", "-O3", "-use_fast_math",
+            self.nvcc(*form.split(), "-Xcompiler", "-Wall,-Wextra -O1", "-Xptxas=-v", "--ptxas-options", "-O3", "-use_fast_math",
                       "--expt-relaxed-constexpr", "-t0", "-m64", "-maxrregcount", "32", "-I", ".", "-I..", "-Xlinker=-O1", "-ldl",
                       "-Wno-deprecated-gpu-targets", "--resource-usage", "whole.cu")
             self.prints("cudaSuccess 3, C++20", "./p")

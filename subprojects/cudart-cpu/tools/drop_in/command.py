@@ -85,6 +85,11 @@ def at_commas(value: str) -> list[str]:
     return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", value) if part]
 
 
+def words_of(value: str) -> list[str]:
+    """Splits options for another program: nvcc's shell splits them at blanks, too."""
+    return [word for part in at_commas(value) for word in ([part] if '"' in part or "'" in part else part.split())]
+
+
 class Command:
     """The words of a command line, by what they are for."""
 
@@ -168,11 +173,11 @@ class Command:
             for file in at_commas(value):
                 rest[:0] = shlex.split(pathlib.Path(file).read_text(encoding="utf-8"))
         elif name == "Xcompiler":
-            self.host += at_commas(value)
+            self.host += words_of(value)
         elif name == "Xlinker":
-            self.inputs += [("", f"-Wl,{one}") for one in at_commas(value)]
+            self.inputs += [("", f"-Wl,{one}") for one in words_of(value)]
         elif name == "Xarchive":
-            self.archive_options += at_commas(value)
+            self.archive_options += words_of(value)
         elif name == "run-args":
             self.run_arguments += at_commas(value)
         elif name == "L":
