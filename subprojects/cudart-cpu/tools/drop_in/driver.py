@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -118,7 +119,9 @@ class Driver:
         text = done.stdout
         toolkit = str(self.toolkit())
         for folder in (f"{pathlib.Path(self.nvcc).parent}/..", str(toolkit_of(self.nvcc))):
-            text = text.replace(f"{folder}/{target_folder()}", f"{toolkit}/{target_folder()}").replace(f"TOP={folder}\n", f"TOP={toolkit}\n")
+            # Some toolkits, such as that of NVIDIA's wheels, have no folder for each target.
+            text = re.sub(rf"{re.escape(folder)}/+(?=targets/|lib|include)", f"{toolkit}/", text)
+            text = text.replace(f"TOP={folder}\n", f"TOP={toolkit}\n")
         sys.stderr.write(text)
         sys.stderr.flush()
 
