@@ -33,6 +33,7 @@ MAY_INCLUDE = {
     "segments": ["cuda", "owners", "node", "graph", "handles"],
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "probe": ["cuda"],
+    "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "ranks": ["cuda", "lists", "graph", "text"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],

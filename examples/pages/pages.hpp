@@ -24,6 +24,7 @@ void segments();
 void text();
 void topics();
 void tracing();
+void functions();
 void ranks_agree();
 void verify();
 

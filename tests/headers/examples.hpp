@@ -3,7 +3,9 @@
 
 #include <cudag/agree.hpp>
 #include <cudag/cudag.hpp>
+#include <cudag/eager_builder.hpp>
 #include <cudag/format.hpp>
+#include <cudag/graph_function.hpp>
 #include <cudag/graph_text.hpp>
 #include <cudag/observer.hpp>
 #include <cudag/ostream.hpp>
