@@ -21,12 +21,11 @@ void functions(cudag::Stream& stream, cudag::DeviceBuffer<float>& x,
     body(eager, x, x, 3);
 #if CUDAG_MISTAKE == 1 // expect-error: cudag: a GraphFunction has a signature such as void(In<float>, Out<float>, int)
     cudag::GraphFunction<int> g;
-#elif CUDAG_MISTAKE == 2 // expect-error: cudag: a parameter of a GraphFunction is In<T>, Out<T>, InOut<T>
+#elif CUDAG_MISTAKE == 2  // expect-error: cudag: a parameter of a GraphFunction is In<T>, Out<T>, InOut<T>
     cudag::GraphFunction<void(float*)> g([](auto&, const auto&) {}, nullptr);
-#elif CUDAG_MISTAKE == 3 // expect-error: cudag: the body of a GraphFunction takes a GraphBuilder& (or auto&)
+#elif CUDAG_MISTAKE == 3  // expect-error: cudag: the body of a GraphFunction takes a GraphBuilder& (or auto&)
     cudag::GraphFunction<void(In<float>)> g([](auto& b, int) { b.node_count(); }, x);
-#elif CUDAG_MISTAKE ==                                                                                                 \
-    4 // expect-error: cudag: GraphFunction<void(...)>(body, arguments...): one argument for each parameter
+#elif CUDAG_MISTAKE == 4  // expect-error: cudag: GraphFunction<void(...)>(body, arguments...)
     cudag::GraphFunction<void(In<float>, Out<float>, int)> g(body, x, x);
 #elif CUDAG_MISTAKE == 5  // expect-error: cudag: a call of a GraphFunction takes the stream and one argument for each
     f(stream, x, x);
