@@ -64,6 +64,9 @@ class Project:
         self.nvcc("whole.cu", "-o", "p")
         del os.environ["NVCC_APPEND_FLAGS"]
         self.prints("cudaSuccess 7, C++17", "./p")
+        if shutil.which("clang++"):
+            self.nvcc("-ccbin", "clang++", "-std=c++17", "-rdc=true", "kernels.cu", "parts.cu", "-o", "linked")
+            self.run("./linked")
         self.prints("release", self.compiler, "--version")
         self.prints("no_such_option", "sh", "-c", f"'{self.compiler}' --no_such_option whole.cu -o p 2>&1 || true")
         self.prints("compute_90", self.compiler, "-arch-ls")

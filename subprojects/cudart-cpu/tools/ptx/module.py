@@ -190,7 +190,7 @@ class ModuleWriter:
         if data:
             initial = " = {" + ",".join(str(byte) for byte in data) + "}"
         weak = "__attribute__((weak)) " if self.is_seen(variable) and variable.linkage == "weak" else ""
-        text = f"{weak}alignas({max(variable.align, 8)}) unsigned char {name}[{size}]{initial};"
+        text = f"alignas({max(variable.align, 8)}) {weak}unsigned char {name}[{size}]{initial};"
         return in_linked(text) if self.is_seen(variable) else text
 
     def declarations(self) -> list[str]:
