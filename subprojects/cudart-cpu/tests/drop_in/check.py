@@ -76,7 +76,7 @@ class Project:
         self.nvcc("-c", "scale.cu", "main.cpp", "-MD")
         if "scale.h" not in (self.folder / "scale.d").read_text():
             sys.exit("the dependencies of scale.cu lack scale.h")
-        self.nvcc("scale.o", "main.o", "-o", "program")
+        self.nvcc("scale.o", "main.o", "-o", "program", "-lcuda", "-lnvidia-ml")  # of the driver, for nothing
         self.prints("cudaSuccess 93", "./program")
         self.nvcc("-shared", "-Xcompiler", "-fPIC", "scale.cu", "-o", "libscale.so")
         self.nvcc("main.cpp", "-L.", "-lscale", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")

@@ -78,6 +78,16 @@ def make_libraries(place: pathlib.Path, runtime: str, cxx: list[str], final: pat
                 link_to(place / library.name, library)
 
 
+def make_stubs(place: pathlib.Path, real: pathlib.Path, runtime: pathlib.Path) -> None:
+    """Makes libraries of the driver that only programs need which call them: many are linked to -lcuda for nothing, and the
+    driver's own libraries are not on this machine."""
+    place.mkdir(exist_ok=True)
+    for name in {"libcuda.so", "libnvidia-ml.so"} | ({entry.name for entry in real.glob("*.so")} if real.is_dir() else set()):
+        needed = real / name if (real / name).exists() else runtime
+        if not (place / name).exists():
+            (place / name).write_text(f"/* GNU ld script: cudart-cpu */\nINPUT(AS_NEEDED({needed}))\n", encoding="utf-8")
+
+
 def make(root: pathlib.Path, final: pathlib.Path, runtime: str, cxx: list[str], nvcc: str, tool: list[str]) -> None:
     target = target_folder()
     libraries = root / target / "lib"
@@ -88,6 +98,7 @@ def make(root: pathlib.Path, final: pathlib.Path, runtime: str, cxx: list[str], 
     (root / "bin" / "nvcc").write_text(TOOL.format(words=" ".join(f"'{word}'" for word in tool)), encoding="utf-8")
     (root / "bin" / "nvcc").chmod(0o755)
     if not nvcc:
+        make_stubs(libraries / "stubs", libraries, final / target / "lib" / "libcudart-cpu.so")
         return
     real = toolkit_of(nvcc)
     for entry in real.iterdir():
@@ -104,8 +115,9 @@ def make(root: pathlib.Path, final: pathlib.Path, runtime: str, cxx: list[str], 
     for name in ("lib", "lib64"):
         if (real_target / name).is_dir():
             for entry in (real_target / name).iterdir():
-                if not re.match(r"libcuda(rt|devrt)[._]", entry.name):
+                if not re.match(r"libcuda(rt|devrt)[._]", entry.name) and entry.name != "stubs":
                     link_to(libraries / entry.name, entry)
+            make_stubs(libraries / "stubs", real_target / name / "stubs", final / target / "lib" / "libcudart-cpu.so")
 
 
 def lasting_name(runtime: str) -> str:
@@ -121,7 +133,7 @@ def toolkit_folder(runtime: str, cxx: list[str], nvcc: str, tool: list[str]) -> 
     """Returns the folder, which the first call makes: in the cache, or in the folder of temporary files without one."""
     runtime = lasting_name(runtime)
     status = os.stat(runtime)
-    facts = [runtime, status.st_size, status.st_mtime_ns, cxx, nvcc, tool]
+    facts = [pathlib.Path(__file__).read_text(encoding="utf-8"), runtime, status.st_size, status.st_mtime_ns, cxx, nvcc, tool]
     name = "toolkit-" + hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
     for place in (cache_folder(), pathlib.Path(tempfile.gettempdir()) / f"cudart-cpu-{os.getuid()}"):
         if place is None:
