@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -34,7 +35,7 @@ class CaptureStore;
 struct CaptureCacheOptions {
     /// Number of eager runs of a key before its capture, for libraries to load, tune and allocate.
     unsigned warm_up = 2;
-    /// Maximum number of graphs, and of keys without a graph; at least 1. Graphs in flight may exceed it.
+    /// Maximum number of graphs; at least 1. Graphs in flight may exceed it.
     std::size_t capacity = 16;
     /// Number of further captures of a key after its first failed one, each after `warm_up` more eager runs.
     unsigned retries = 1;
@@ -46,6 +47,13 @@ struct CaptureCacheOptions {
     /// FrozenValueError if it records other work than the kept graph. 0: never, at no cost. A verified call calls the
     /// function, so its host work is done again, and takes the time of a capture.
     std::uint64_t verify = 0;
+    /// Maximum device memory of the graphs, in bytes, by an estimate: 2.2 KiB for each node, and 100 KiB at least, as
+    /// measured on an H100. CUDA itself tells only of large pieces, which many graphs share. Memory allocated by nodes
+    /// does not count: graphs share it.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+    std::size_t min_graphs = 1; ///< number of graphs that stay even if they exceed `max_bytes`; at least 1
+    /// Maximum number of keys without a graph, whose calls are counted; at least 1. The least recently run one goes.
+    std::size_t known_keys = 1024;
 };
 
 /// The way CaptureCache::run ran a function.
@@ -97,11 +105,12 @@ class ChangingBuffer {
 /// kernels. The cache counts the calls of each key, regardless of calls in between. Work that cannot be captured runs
 /// eagerly, and `report` gives the reason.
 /// A graph refers to memory and host values as of its capture: `forget` the key after they change. The graph and its
-/// launches in flight own the captured function and its return value; other memory is borrowed as in StreamCapture. If
-/// there are more graphs than `capacity`, the cache drops the least recently run one not in flight; none while all are
-/// in flight. The destructor, `clear` and `forget` wait for launches in flight. Move-only; a moved-from cache throws
-/// GraphError. Threads: one at a time on one cache, except for const calls. A function called by the cache may use the
-/// cache, too.
+/// launches in flight own the captured function and its return value; other memory is borrowed as in StreamCapture.
+/// If there are `capacity` graphs, a further key runs eagerly, until it comes clearly more often than the least used
+/// key with a graph: it then takes that one's place, for which it needs no new warm-up. `report` tells of keys without
+/// room. Graphs in flight stay. The destructor, `clear` and `forget` wait for launches in flight. Move-only; a
+/// moved-from cache throws GraphError. Threads: one at a time on one cache, except for const calls. A function called
+/// by the cache may use the cache, too.
 class CUDAG_EXPORT CaptureCache {
   public:
     /// Makes an empty cache. Throws GraphError if `options.capacity` is 0.

@@ -54,6 +54,17 @@ struct ObservedMiss {
     std::uint64_t consecutive; ///< number of misses since the last hit, with this one
 };
 
+/// Keys come again for which a cache has no room: it runs them eagerly. After 8 such runs, and after twice as many each
+/// time.
+struct ObservedCrowding {
+    std::string cache;     ///< "CaptureCache"
+    std::uint64_t runs;    ///< eager runs for lack of room, so far
+    std::size_t keys;      ///< that come again now, and find no room
+    std::uint64_t returns; ///< runs of keys whose graph was dropped before
+    std::size_t capacity;  ///< the present one, in graphs
+    std::size_t needed;    ///< the capacity that would keep these keys, too
+};
+
 /// A function could not be captured, and ran eagerly.
 struct ObservedFallback {
     std::string caller;      ///< "CaptureCache" or "capture_or_run"
@@ -79,7 +90,7 @@ struct ObservedProbe {
 /// An event of cudag: one of the structs above.
 struct Observation {
     std::variant<ObservedInstantiation, ObservedUpdate, ObservedRefusal, ObservedEviction, ObservedMiss,
-                 ObservedFallback, ObservedFailure, ObservedProbe>
+                 ObservedFallback, ObservedFailure, ObservedProbe, ObservedCrowding>
         event;
 
     /// Returns the event if it is of this kind, else null.
@@ -104,7 +115,8 @@ using Observer = std::function<void(const Observation&)>;
 ///   may still run on other threads; it lives until they have returned.
 /// - Exceptions: cudag catches them and prints them on stderr. The observed call continues.
 /// - Re-entrance: the observer may call cudag, and `set_observer`. Events caused by it are delivered to nobody. It must
-///   not use the cache of an ObservedEviction or ObservedMiss, and must not keep references to `graph` and `exec`.
+///   not use the cache of an ObservedEviction, ObservedMiss or ObservedCrowding, and must not keep references to
+///   `graph` and `exec`.
 ///
 /// Launches, updates of single nodes, `bind` and `apply` are no events: there, an observer costs nothing.
 CUDAG_EXPORT Observer set_observer(Observer observer);

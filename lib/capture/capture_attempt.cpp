@@ -3,7 +3,9 @@
 
 #include "capture_state.hpp"
 #include "cuda/failure.hpp"
+#include "exec/exec_bytes.hpp"
 #include "graph/graph_identity.hpp"
+#include "graph/native_graph.hpp"
 #include "handles/buffer_uses.hpp"
 
 #include <cudag/stream_capture.hpp>
@@ -13,6 +15,17 @@
 #include <utility>
 
 namespace cudag::detail {
+
+namespace {
+
+/// The number of nodes, by CUDA's count: their records may not have been read. 0 if CUDA fails.
+std::size_t count_native_nodes(cudaGraph_t graph) noexcept {
+    std::size_t count = 0;
+    if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return count;
+}
+
+} // namespace
 
 RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup& setup,
                                         const AttemptedFunction& function) {
@@ -52,6 +65,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, c
     try {
         find_buffers(*recorded.graph, setup.buffers);
         exec = recorded.graph->instantiate(setup.instantiate);
+        bytes = estimated_exec_bytes(count_native_nodes(native_of(Access::state(*recorded.graph))));
         for (const auto& buffer : buffers)
             if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: tests the binding
     } catch (const CaptureError& cause) {

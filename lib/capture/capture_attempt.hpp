@@ -57,6 +57,7 @@ class CaptureAttempt {
     std::optional<Exec> exec;
     std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     std::optional<Error> error;                                 ///< unless there is an exec
+    std::size_t bytes = 0;                                      ///< device memory of the exec, estimated
 
   private:
     void find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given);

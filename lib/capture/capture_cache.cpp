@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
+#include "lists/keep_policy.hpp"
 #include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
 #include "owners/in_flight.hpp"
@@ -17,7 +18,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <optional>
 #include <utility>
@@ -65,6 +68,9 @@ struct CachedKey {
     std::unique_ptr<VerifiedExec> verified;                     ///< replaces `exec` in a cache that verifies
     std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     InFlight in_flight;                                         ///< of the exec
+    UseHistory history;
+    bool is_crowded = false;   ///< its last warm run found no room
+    bool has_returned = false; ///< it ran since the eviction of its graph
     LruIndex<std::size_t, LruInFlight<std::shared_ptr<CachedKey>>::Place>::Link in_cache{}; ///< by its hash
 };
 
@@ -75,6 +81,9 @@ class CaptureStore {
     explicit CaptureStore(const CaptureCacheOptions& options) : options_(options) {
         if (options.capacity == 0)
             refuse("CaptureCache: the capacity is 0; it must be at least 1, the graph that is launched");
+        if (options.min_graphs == 0 || options.known_keys == 0)
+            refuse(fmt::format("CaptureCache: {} is 0; it must be at least 1, the key that is run",
+                               options.min_graphs == 0 ? "min_graphs" : "known_keys"));
     }
     ~CaptureStore() { clear(); }
     CaptureStore(const CaptureStore&) = delete;
@@ -92,8 +101,14 @@ class CaptureStore {
         Use use(*this, view, location);
         const RunKind kind = run(stream, use.key(), bytes_of(buffers), call);
         use.succeed();
-        if (kind != RunKind::replayed) note_miss(use.key());
-        evict();
+        if (kind == RunKind::replayed) [[likely]] {
+            policy_.use_kept(use.key().history);
+        } else {
+            policy_.use(use.key().history);
+            note_miss(use.key(), kind);
+        }
+        if (is_over_) [[unlikely]]
+            evict();
         return kind;
     }
 
@@ -106,24 +121,37 @@ class CaptureStore {
     }
 
     void clear() noexcept {
-        for (const auto& key : keys_) {
-            key->in_flight.wait();
-            key->in_cache.reset();
+        for (Keys* const keys : {&keys_, &kept_}) {
+            for (const auto& key : *keys) {
+                key->in_flight.wait();
+                key->in_cache.reset();
+            }
+            keys->clear();
         }
-        keys_.clear();
-        graphs_ = 0;
+        bytes_ = 0;
     }
 
     [[nodiscard]] CaptureCacheStats stats() const {
         CaptureCacheStats stats = stats_;
-        stats.keys = keys_.size();
-        stats.graphs = graphs_;
+        stats.keys = keys_.size() + kept_.size();
+        stats.graphs = kept_.size();
+        stats.bytes = bytes_;
+        for (const auto& key : keys_)
+            if (key->is_crowded && policy_.is_active(key->history)) {
+                ++stats.crowded_keys;
+                stats.crowded_bytes += bytes_for(*key);
+            }
         return stats;
     }
 
     [[nodiscard]] CaptureCacheReport report() const {
         CaptureCacheReport report{stats(), {}};
-        for (const auto& key : keys_) {
+        std::vector<const CachedKey*> keys;
+        for (const Keys* const list : {&keys_, &kept_})
+            for (const auto& key : *list)
+                keys.push_back(key.get());
+        std::ranges::stable_sort(keys, {}, [](const CachedKey* key) { return key->history.last; });
+        for (const CachedKey* const key : keys) {
             report.keys.push_back(key->report);
             report.keys.back().state = state_of(*key);
         }
@@ -155,7 +183,7 @@ class CaptureStore {
         [[nodiscard]] CachedKey& key() const noexcept { return *key_; }
         void succeed() noexcept {
             is_new_ = false;
-            if (key_->in_cache) store_.keys_.use(key_->in_cache.place());
+            if (key_->in_cache && !key_->has_graph()) store_.keys_.use(key_->in_cache.place());
         }
 
       private:
@@ -186,11 +214,17 @@ class CaptureStore {
                                        const CachedCall& call) {
         if (key.exec) return replay(stream, key, *key.exec, buffers);
         if (key.verified) return replay_verified(stream, key, buffers, call);
-        if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up)
-            return capture(stream, key, buffers, call);
+        const bool is_warm = is_to_capture(key) && key.warm >= options_.warm_up;
+        if (is_warm && gets_room(key)) return capture(stream, key, buffers, call);
         const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
         keep_until_run(stream, [&] { return run_eagerly(stream, function); });
-        ++key.warm;
+        if (is_warm) {
+            key.is_crowded = true;
+            ++key.report.crowded_runs;
+            ++stats_.crowded_runs;
+        } else {
+            ++key.warm;
+        }
         count_eager_run(key);
         return RunKind::eager;
     }
@@ -251,7 +285,7 @@ class CaptureStore {
                 verified = std::make_unique<VerifiedExec>(
                     VerifiedExec{std::move(*attempt.exec), {made->take(), object_of(kept->function.get(), call)}});
             launch(stream, key, verified ? verified->exec : *attempt.exec);
-            if (!key.has_graph() && key.in_cache) ++graphs_;
+            take_place(key, attempt.bytes);
             if (verified)
                 key.verified = std::move(verified);
             else
@@ -305,9 +339,20 @@ class CaptureStore {
         work.retire(std::move(kept));
     }
 
-    void note_miss(const CachedKey& key) noexcept {
+    void note_miss(CachedKey& key, RunKind kind) noexcept {
+        if (key.report.evictions != 0 && !std::exchange(key.has_returned, true)) ++stats_.returns;
         const std::uint64_t misses = misses_.note(stats_.replays);
+        is_over_ = true; // perhaps: `evict` sees
+        if (!is_observed()) return;
         observe([&] { return ObservedMiss{"CaptureCache", key.report.key, misses}; });
+        constexpr std::uint64_t first_event = 8;
+        const bool is_crowded = kind == RunKind::eager && key.is_crowded;
+        if (!is_crowded || stats_.crowded_runs < first_event || !std::has_single_bit(stats_.crowded_runs)) return;
+        const CaptureCacheStats now = stats();
+        observe([&] {
+            return ObservedCrowding{"CaptureCache", now.crowded_runs,  now.crowded_keys,
+                                    now.returns,    options_.capacity, now.needed_capacity()};
+        });
     }
 
     void count_eager_run(CachedKey& key) noexcept {
@@ -317,7 +362,12 @@ class CaptureStore {
 
     [[nodiscard]] KeyState state_of(const CachedKey& key) const noexcept {
         if (key.has_graph()) return KeyState::captured;
-        return key.report.failed_captures > options_.retries ? KeyState::eager : KeyState::warming_up;
+        if (!is_to_capture(key)) return KeyState::eager;
+        return key.is_crowded ? KeyState::crowded_out : KeyState::warming_up;
+    }
+    /// Whether captures of the key have not failed too often.
+    [[nodiscard]] bool is_to_capture(const CachedKey& key) const noexcept {
+        return key.report.failed_captures <= options_.retries;
     }
 
     [[nodiscard]] Place find(const KeyView& view) {
@@ -336,39 +386,141 @@ class CaptureStore {
     /// Does nothing if the key has gone already.
     void erase(CachedKey& key) noexcept {
         if (!key.in_cache) return;
-        if (key.has_graph()) --graphs_;
         const Place place = key.in_cache.place();
         key.in_cache.reset();
-        keys_.erase(place);
+        if (key.has_graph()) {
+            bytes_ -= key.report.bytes;
+            kept_.erase(place);
+        } else {
+            keys_.erase(place);
+        }
     }
 
-    void evict() noexcept {
-        while (graphs_ > options_.capacity && evict_one(true)) {
+    /// Counts a graph that `key` is about to get, unless it has one, or has gone.
+    void take_place(CachedKey& key, std::size_t bytes) noexcept {
+        if (key.in_cache) {
+            if (key.has_graph())
+                bytes_ -= key.report.bytes;
+            else
+                kept_.take(keys_, key.in_cache.place());
+            bytes_ += bytes;
         }
-        while (keys_.size() - graphs_ > options_.capacity && evict_one(false)) {
-        }
+        key.report.bytes = bytes;
+        key.is_crowded = false;
+        policy_.keep(key.history);
     }
-    /// Drops the least recently run key, with a graph or without, that is not in flight; false if all are. Spares the
-    /// last key: it has just been run.
-    bool evict_one(bool with_graph) noexcept {
-        const Place place = keys_.first_idle(
-            [&](const auto& key) { return key->has_graph() == with_graph && !key->in_flight.is_running(); });
-        if (place == keys_.last()) return false;
-        const std::shared_ptr<const CachedKey> gone = is_observed() ? *place : nullptr;
-        erase(**place);
-        ++stats_.evictions;
-        if (gone != nullptr)
-            observe([&] { return ObservedEviction{"CaptureCache", gone->report.key, stats_.evictions}; });
+
+    /// The memory for the graph of a key: as of its last graph, else the mean of all graphs.
+    [[nodiscard]] std::size_t bytes_for(const CachedKey& key) const noexcept {
+        if (key.report.bytes != 0 || kept_.empty()) return key.report.bytes;
+        return bytes_ / kept_.size();
+    }
+    [[nodiscard]] bool fit(std::size_t graphs, std::size_t bytes) const noexcept {
+        return graphs <= options_.capacity && (bytes <= options_.max_bytes || graphs <= options_.min_graphs);
+    }
+    /// Whether the graph of `a` is to go before that of `b`.
+    [[nodiscard]] bool goes_before(const CachedKey& a, const CachedKey& b) const noexcept {
+        if (options_.max_bytes == std::numeric_limits<std::size_t>::max())
+            return policy_.goes_before(a.history, b.history);
+        return policy_.goes_before(a.history, b.history, a.report.bytes, b.report.bytes);
+    }
+    /// The graph that goes first of those for which `may_go`; the end if there is none.
+    template <class MayGo>
+    [[nodiscard]] Place first_to_go(const MayGo& may_go) noexcept {
+        Place first = kept_.end();
+        for (Place place = kept_.begin(); place != kept_.end(); ++place)
+            if (may_go(*place) && (first == kept_.end() || goes_before(**place, **first))) first = place;
+        return first;
+    }
+
+    /// Whether a warm key gets a graph: there is room, or it is worth more than the graphs that would go for it.
+    [[nodiscard]] bool gets_room(const CachedKey& key) noexcept {
+        std::size_t graphs = kept_.size() + 1, bytes = bytes_ + bytes_for(key);
+        if (fit(graphs, bytes)) return true;
+        if (policy_.clock() < next_comparison_) return false;
+        next_comparison_ = policy_.clock() + kept_.size() / rare; // a look at all graphs is rare if there are many
+        const UseHistory history = policy_.used(key.history);
+        double frequency = 0;
+        for (const CachedKey* last = nullptr; !fit(graphs, bytes);) {
+            const Place next =
+                first_to_go([&](const auto& other) { return last == nullptr || goes_before(*last, *other); });
+            if (next == kept_.end()) return false;
+            last = next->get();
+            frequency += policy_.frequency(last->history);
+            if (!policy_.displaces(history, frequency)) return false;
+            --graphs;
+            bytes -= last->report.bytes;
+        }
         return true;
     }
+
+    /// Drops graphs and keys beyond the limits. Asks CUDA about a few graphs at most, however many are in flight.
+    void evict() noexcept {
+        while (keys_.size() > options_.known_keys && drop_key()) {
+        }
+        is_over_ = keys_.size() > options_.known_keys;
+        if (fit(kept_.size(), bytes_)) return;
+        is_over_ = true;
+        if (policy_.clock() < next_eviction_) return;
+        unsigned running = 0;
+        const CachedKey* last = nullptr; // the last one found in flight: those before it are, too
+        while (!fit(kept_.size(), bytes_)) {
+            const Place place = first_to_go([&](const std::shared_ptr<CachedKey>& key) {
+                return key.use_count() == 1 && (last == nullptr || goes_before(*last, *key)); // no call of it under way
+            });
+            constexpr unsigned most_running = 4;
+            if (place == kept_.end() || running == most_running) {
+                next_eviction_ = policy_.clock() + kept_.size() / rare;
+                return;
+            }
+            if ((*place)->in_flight.is_running()) {
+                ++running;
+                last = place->get();
+            } else {
+                drop_graph(place);
+            }
+        }
+        is_over_ = keys_.size() > options_.known_keys;
+    }
+    /// Drops a graph; its key stays, and need not warm up again.
+    void drop_graph(Place place) noexcept {
+        const std::shared_ptr<CachedKey> key = *place;
+        keys_.take(kept_, place);
+        bytes_ -= key->report.bytes;
+        policy_.displace(key->history);
+        key->exec.reset();
+        key->verified.reset();
+        key->buffers.clear();
+        key->has_returned = false;
+        ++key->report.evictions;
+        ++stats_.evictions;
+        observe([&] { return ObservedEviction{"CaptureCache", key->report.key, stats_.evictions}; });
+    }
+    /// Drops the least recently run key without a graph; false if it is the last one, which has just been run.
+    bool drop_key() noexcept {
+        const Place place = keys_.begin();
+        if (place == keys_.last()) return false;
+        const std::shared_ptr<CachedKey> gone = *place;
+        erase(*gone);
+        ++stats_.evictions;
+        observe([&] { return ObservedEviction{"CaptureCache", gone->report.key, stats_.evictions}; });
+        return true;
+    }
+
+    static constexpr std::uint64_t rare = 64; ///< graphs looked at for each call, on average
 
     CaptureCacheOptions options_;
     CaptureCacheStats stats_;
     std::uint64_t numbers_ = 0; ///< how many keys were ever made
-    std::size_t graphs_ = 0;
+    std::size_t bytes_ = 0;     ///< of the graphs, estimated
     ConsecutiveMisses misses_;
+    KeepPolicy policy_;
+    std::uint64_t next_comparison_ = 0; ///< by the policy's clock
+    std::uint64_t next_eviction_ = 0;
+    bool is_over_ = false; ///< whether there may be something beyond the limits
     LruIndex<std::size_t, Place> of_hash_;
-    Keys keys_;
+    Keys keys_; ///< without a graph, the least recently run first
+    Keys kept_; ///< with a graph, in the order of their captures
 };
 
 } // namespace detail

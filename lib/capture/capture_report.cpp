@@ -22,20 +22,32 @@ const char* to_string(KeyState state) noexcept {
         return "captured";
     case KeyState::eager:
         return "eager";
+    case KeyState::crowded_out:
+        return "crowded out";
     }
     return "unknown";
 }
 
 std::string to_string(const CaptureCacheStats& stats) {
-    return fmt::format("{}, {}; {}, {}, {}, {}, {}", count(stats.keys, "key"), count(stats.graphs, "graph"),
-                       count(stats.eager_runs, "eager run"), count(stats.captures, "capture"),
-                       count(stats.failed_captures, "failed capture"), count(stats.replays, "replay"),
-                       count(stats.evictions, "eviction"));
+    std::string text = fmt::format("{}, {}; {}, {}, {}, {}, {}", count(stats.keys, "key"), count(stats.graphs, "graph"),
+                                   count(stats.eager_runs, "eager run"), count(stats.captures, "capture"),
+                                   count(stats.failed_captures, "failed capture"), count(stats.replays, "replay"),
+                                   count(stats.evictions, "eviction"));
+    if (stats.crowded_runs != 0 || stats.returns != 0)
+        text += fmt::format("; {} for lack of room, {} after eviction", count(stats.crowded_runs, "eager run"),
+                            count(stats.returns, "return"));
+    if (stats.crowded_keys != 0)
+        text += fmt::format(": capacity {} would keep the {} without room, in {:.1f} MiB", stats.needed_capacity(),
+                            count(stats.crowded_keys, "key"),
+                            static_cast<double>(stats.bytes + stats.crowded_bytes) / (1 << 20));
+    return text;
 }
 
 std::string to_string(const KeyReport& report) {
     std::string text = fmt::format("{}, first run at {}: {}; {}, {}", report.key, report.location, report.state,
                                    count(report.eager_runs, "eager run"), count(report.replays, "replay"));
+    if (report.crowded_runs != 0) text += fmt::format(", {} for lack of room", count(report.crowded_runs, "eager run"));
+    if (report.evictions != 0) text += ", " + count(report.evictions, "eviction");
     if (report.failed_captures != 0) text += ", " + count(report.failed_captures, "failed capture");
     if (!report.step.empty()) text += fmt::format(" in step \"{}\"", report.step);
     if (!report.reason.empty()) text += ": " + report.reason;

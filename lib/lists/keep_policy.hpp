@@ -74,10 +74,18 @@ class KeepPolicy {
         const std::uint64_t idle = clock_ > entry.last ? clock_ - entry.last : 0;
         return std::max(static_cast<double>(entry.scaled_gap) / UseHistory::gap_scale, static_cast<double>(idle));
     }
-    /// Whether `a` is to go before `b`: the more distant one, or the one used less recently.
-    [[nodiscard]] bool goes_before(const UseHistory& a, const UseHistory& b) const noexcept {
-        const double of_a = distance(a), of_b = distance(b);
+    /// Whether `a` is to go before `b`: the more distant one, or the one used less recently. Large ones go before small
+    /// ones of the same distance.
+    [[nodiscard]] bool goes_before(const UseHistory& a, const UseHistory& b, std::size_t size_of_a = 1,
+                                   std::size_t size_of_b = 1) const noexcept {
+        const double of_a = distance(a) * static_cast<double>(size_of_a);
+        const double of_b = distance(b) * static_cast<double>(size_of_b);
         return of_a != of_b ? of_a > of_b : a.last < b.last;
+    }
+    /// Whether an entry has come again, and still comes, as far as its gaps can tell.
+    [[nodiscard]] bool is_active(const UseHistory& entry) const noexcept {
+        constexpr std::uint64_t gaps = 4;
+        return entry.uses >= 2 && (clock_ - entry.last) * UseHistory::gap_scale <= gaps * entry.scaled_gap;
     }
     /// The uses of an entry for each use of a cache: what an entry is worth.
     [[nodiscard]] double frequency(const UseHistory& entry) const noexcept { return 1 / distance(entry); }

@@ -28,6 +28,8 @@ class LruInFlight : private std::list<Entry> {
         return last();
     }
     void use(Place place) noexcept { List::splice(end(), *this, place); }
+    /// Takes an entry of `other` as the most recently used one. Its place stays the same.
+    void take(LruInFlight& other, Place place) noexcept { List::splice(end(), other, place); }
     /// The least recently used entry that is not in flight; the last if there is none, as it has just been used.
     template <class IsIdle>
     [[nodiscard]] Place first_idle(const IsIdle& is_idle) {

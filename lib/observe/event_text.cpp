@@ -48,6 +48,12 @@ struct EventText {
     }
     std::string operator()(const ObservedFailure& event) const { return event.text; }
     std::string operator()(const ObservedProbe& event) const { return event.text; }
+    std::string operator()(const ObservedCrowding& event) const {
+        return fmt::format("{} has no room for {} key{} of {} eager runs, and {} came back after eviction; capacity {} "
+                           "would keep them, instead of {}",
+                           event.cache, event.keys, event.keys == 1 ? "" : "s", event.runs, event.returns, event.needed,
+                           event.capacity);
+    }
 };
 
 } // namespace

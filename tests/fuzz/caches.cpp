@@ -48,7 +48,11 @@ class CachesFuzz {
                 cudag::ExecCacheOptions{.capacity = random_.between(1, 4), .stream_affine = random_.percent(30)});
             captures_.emplace_back(cudag::CaptureCacheOptions{.warm_up = random_.below(3),
                                                               .capacity = random_.between(1, 4),
-                                                              .refuse_legacy_stream = random_.percent(50)});
+                                                              .refuse_legacy_stream = random_.percent(50),
+                                                              .max_bytes = random_.percent(30) ? random_.below(400'000)
+                                                                                               : std::size_t{1} << 40U,
+                                                              .min_graphs = random_.between(1, 2),
+                                                              .known_keys = random_.between(1, 9)});
         }
         // few shapes, so that execs are updated from one line to another
         for (unsigned stream = 0; stream < stream_count; ++stream)
