@@ -83,7 +83,7 @@ void batches() {
             library_call(s, static_cast<int>(batch.size()), batch.data());
             return batch; // the output
         },
-        {.capacity = 8}); // at most eight sizes; the least recently used one goes
+        {.capacity = 8}); // graphs of at most eight sizes; further sizes run eagerly, or displace rare ones
     std::vector<float> host(64);
     for (const std::size_t size : {8U, 64U, 8U, 64U, 8U}) {
         const std::vector<float> input(size, 3.0f);

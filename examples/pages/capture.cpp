@@ -64,6 +64,25 @@ void cached_captures() {
     expect(static_cast<float>(cache.stats().replays), 7, "the number of replays");
 }
 
+void crowded() {
+    const int length = 8;
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(static_cast<std::size_t>(5 * length));
+    // crowded begins
+    cudag::CaptureCache cache({.capacity = 4});
+    for (int i = 0; i < 250; ++i) { // five batch sizes in turn
+        const int batch = 1 + i % 5;
+        cache.run(stream, batch, [&](cudaStream_t s) { decode(s, batch, length, x); });
+    }
+    const cudag::CaptureCacheStats stats = cache.stats();
+    std::printf("%llu of 250 calls replayed, %llu eager for lack of room; capacity %zu would keep all\n",
+                static_cast<unsigned long long>(stats.replays), static_cast<unsigned long long>(stats.crowded_runs),
+                stats.needed_capacity());
+    // crowded ends
+    stream.synchronize();
+    expect(static_cast<float>(stats.replays), 188, "the number of replays");
+}
+
 void three_streams() {
     constexpr std::size_t most = 64;
     const cudag::LaunchConfig config = cudag::grid_1d(most, 64);
@@ -104,6 +123,7 @@ void capture() {
     mixed();
     once();
     cached_captures();
+    crowded();
     three_streams();
 }
 

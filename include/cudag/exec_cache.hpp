@@ -58,8 +58,9 @@ struct ExecCacheStats {
 /// - Else the graph is instantiated.
 /// The structure is the part of a graph that no update can change: kinds of nodes, edges, kernels, and attributes fixed
 /// by CUDA; never pointers, sizes or values. If several Execs fit, the least recently launched one is updated. If there
-/// are more Execs than `capacity`, or more bytes than `max_bytes`, the cache drops the least recently launched Exec not
-/// in flight; none while all are in flight. Each Exec keeps its source graph and its present graph alive, with their
+/// are more Execs than `capacity`, or more bytes than `max_bytes`, the cache drops an Exec not in flight: the one whose
+/// structure comes least often, or has not come for long. Structures that come in turns, more than there is room for,
+/// share one place, and the others stay. Each Exec keeps its source graph and its present graph alive, with their
 /// owners. The destructor and `clear` wait for launches in flight. Move-only; a moved-from cache throws GraphError.
 /// Threads: one at a time on one cache, except for const calls.
 class CUDAG_EXPORT ExecCache {

@@ -25,7 +25,8 @@ namespace cudag {
 struct GraphedFunctionOptions {
     /// Number of eager runs before the capture, for libraries to load, tune and allocate.
     unsigned warm_up_runs = 1;
-    std::size_t capacity = 1; ///< maximum number of shapes; at least 1
+    /// Maximum number of shapes with a graph; at least 1. Each has its own static inputs, outputs and graph.
+    std::size_t capacity = 8;
     /// Lets replays read inputs in place instead of copying them, if the function takes them as `DeviceSpan<const
     /// Element>`. Such an input is borrowed until the replay has run. The function must not return it, and must reach
     /// it only through its nodes' parameters (see BufferParam), not for example through a table of pointers. A pointer
@@ -69,12 +70,13 @@ class GraphedFunction {
 /// The sizes of the inputs are their shape. At the first `forward` of a shape the function runs `warm_up_runs` times
 /// and is captured, both in a private stream. Each `forward` then copies the inputs into static inputs of the shape, or
 /// binds them (`bind_inputs`), and replays the graph.
-/// The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up runs are
-/// real calls on copies of the inputs: they change other memory, and do host work, like any call. An owner held or
-/// returned by the function lives as long as a replay may use it.
-/// Replays run one after the other, in the order of the calls, in all streams. The destructor waits for none.
-/// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, except for const
-/// calls.
+/// If there are `capacity` shapes, a further one runs eagerly, once, on copies of its inputs, until it comes clearly
+/// more often than the least used shape: it then takes that one's place. `needed_capacity` tells how many shapes come
+/// again. The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up
+/// runs are real calls on copies of the inputs: they change other memory, and do host work, like any call. An owner
+/// held or returned by the function lives as long as a replay may use it. Replays run one after the other, in the order
+/// of the calls, in all streams. The destructor waits for none. Move-only; a moved-from GraphedFunction throws
+/// GraphError. Threads: one at a time on one object, except for const calls.
 template <class Output, class... Input>
 class GraphedFunction<Output(cudaStream_t, Input...)> {
     static_assert((detail::is_device_span<Input> && ...),
@@ -95,14 +97,15 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// once `stream` has run the work. Each of `inputs` may be any source of `memcpy_async`, or empty. It is borrowed
     /// until it has been copied in `stream`. Former outputs may be inputs, in any order.
     /// The returned reference, and the memory of the outputs, stay valid until the eviction of the shape, `reset`, or
-    /// destruction. The next `forward` of the shape overwrites the outputs, after the shape's last replay, but without
-    /// waiting for readers in other streams.
-    /// A new shape evicts the least recently used one if there are `capacity` others; if that one is in flight, the
-    /// call waits for it. Exceptions of the function pass through. Throws CaptureError if the capture breaks, as
-    /// StreamCapture does, if `stream` is itself being captured, if this thread is capturing another stream, or if any
-    /// capture forbids the allocation for a new shape; Error if CUDA refuses. The shapes are then unchanged, and the
-    /// next `forward` tries again. Throws FrozenValueError if a verified replay would use former values, CaptureError
-    /// if the function cannot be captured again; the next `forward` verifies again.
+    /// destruction; those of an eager run until the next one, which waits for no readers in other streams. The next
+    /// `forward` of the shape overwrites the outputs, after the shape's last replay, but without waiting for readers in
+    /// other streams.
+    /// A shape captured in the place of another one evicts that; if it is in flight, the call waits for it. Exceptions
+    /// of the function pass through. Throws CaptureError if the capture breaks, as StreamCapture does, if `stream` is
+    /// itself being captured, if this thread is capturing another stream, or if any capture forbids the allocation for
+    /// a new shape; Error if CUDA refuses. The shapes are then unchanged, and the next `forward` tries again. Throws
+    /// FrozenValueError if a verified replay would use former values, CaptureError if the function cannot be captured
+    /// again; the next `forward` verifies again.
     template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
         StreamRef stream, Argument&&... inputs) {
@@ -129,8 +132,12 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     [[nodiscard]] std::uint64_t captures() const { return cache_.captures(); }
     /// Returns the number of launches of the function's graphs since the construction.
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
-    /// Returns the number of inputs copied by replays. Empty inputs do not count, nor does an input at the address of
-    /// its own static input, such as a former output.
+    /// Returns the number of eager runs for lack of room; warm-up runs do not count.
+    [[nodiscard]] std::uint64_t eager_runs() const { return cache_.eager_runs(); }
+    /// Returns the `capacity` that would keep all shapes that come again now.
+    [[nodiscard]] std::size_t needed_capacity() const { return cache_.needed_capacity(); }
+    /// Returns the number of inputs copied by replays and eager runs. Empty inputs do not count, nor does an input at
+    /// the address of its own static input, such as a former output.
     [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
     /// Returns the inputs not bound by the last `forward`, in order, with the reasons; without empty inputs.
     [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }

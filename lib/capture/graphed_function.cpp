@@ -3,8 +3,10 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
 #include "graphed_shape.hpp"
+#include "lists/keep_policy.hpp"
 #include "lists/lru.hpp"
 
 #include <cudag/error.hpp>
@@ -14,11 +16,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -39,13 +44,23 @@ class GraphedCache::State {
         : setup_{std::move(task), options, location} {}
 
     const void* forward(cudaStream_t stream, GraphedInputs given);
-    void reset() noexcept { shapes_.clear(); }
+    void reset() noexcept {
+        shapes_.clear();
+        guest_.reset();
+        known_.clear();
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return shapes_.size(); }
     [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
     [[nodiscard]] std::uint64_t copied_inputs() const noexcept { return copied_inputs_; }
+    [[nodiscard]] std::uint64_t eager_runs() const noexcept { return eager_runs_; }
+    [[nodiscard]] std::size_t needed_capacity() const noexcept {
+        const auto is_active = [&](const KnownShape& shape) { return policy_.is_active(shape.history); };
+        return shapes_.size() + static_cast<std::size_t>(std::ranges::count_if(known_, is_active));
+    }
     [[nodiscard]] std::vector<CopiedInput> last_copied() const {
+        if (last_is_guest_ && guest_) return guest_->copied_inputs();
         return shapes_.empty() ? std::vector<CopiedInput>() : shapes_.back().copied_inputs();
     }
 
@@ -54,13 +69,35 @@ class GraphedCache::State {
     void require_memory(GraphedInputs given) const;
     void evict() noexcept;
 
+    /// A shape without a graph.
+    struct KnownShape {
+        std::vector<std::size_t> sizes;
+        UseHistory history;
+        bool has_gone = false; ///< its graph was dropped, and it has not come since
+    };
+    using Place = LruInFlight<GraphedShape>::Place;
+    static constexpr std::size_t most_known = 256;
+
+    [[nodiscard]] KnownShape& known_shape(GraphedInputs given);
+    [[nodiscard]] Place first_to_go();
+    [[nodiscard]] bool gets_room(const UseHistory& history);
+    void capture(cudaStream_t stream, GraphedInputs given, const UseHistory& history);
+    void run_eagerly(cudaStream_t stream, GraphedInputs given);
+    void observe_crowding() const;
+
     GraphedSetup setup_;
     LruInFlight<GraphedShape> shapes_;
+    std::optional<GraphedShape> guest_; ///< the shape of the last eager run
+    bool last_is_guest_ = false;
+    std::vector<KnownShape> known_; ///< those without a graph
+    KeepPolicy policy_;
     std::shared_ptr<Event> last_; ///< after the last replay of any shape
     unsigned long long last_stream_ = 0;
     std::uint64_t captures_ = 0;
     std::uint64_t replays_ = 0;
     std::uint64_t copied_inputs_ = 0;
+    std::uint64_t eager_runs_ = 0;
+    std::uint64_t returns_ = 0; ///< of shapes whose graph was dropped
 };
 
 void GraphedCache::State::require_not_captured(cudaStream_t stream) const {
@@ -76,13 +113,92 @@ void GraphedCache::State::require_memory(GraphedInputs given) const {
             refuse<Error>(fmt::format("input {} of {} elements is null", i, given[i].size), setup_.subject());
 }
 
-/// Drops the least recently used shapes. Replays run in order: after one shape has finished, so have all used less
-/// recently.
+/// Drops the shapes that are worth least, except the one just used. Replays run in order: after one shape has finished,
+/// so have all used less recently.
 void GraphedCache::State::evict() noexcept {
     while (shapes_.size() > setup_.options.capacity) {
-        ignore(cudaEventSynchronize(shapes_.front().replayed()->get()));
-        shapes_.erase(shapes_.begin());
+        const Place gone = first_to_go();
+        ignore(cudaEventSynchronize(gone->replayed()->get()));
+        policy_.displace(gone->history);
+        try {
+            std::vector<std::size_t> sizes;
+            for (const StaticInput& input : gone->inputs())
+                sizes.push_back(input.size);
+            known_.push_back({std::move(sizes), gone->history, true});
+        } catch (const std::bad_alloc&) { // the shape is then as a new one
+        }
+        shapes_.erase(gone);
     }
+}
+
+GraphedCache::State::Place GraphedCache::State::first_to_go() {
+    return std::min_element(shapes_.begin(), shapes_.last(), [&](const GraphedShape& a, const GraphedShape& b) {
+        return policy_.goes_before(a.history, b.history);
+    });
+}
+
+/// The shape of `given`, which has no graph. The one used least recently gives way to a new one if there are many.
+GraphedCache::State::KnownShape& GraphedCache::State::known_shape(GraphedInputs given) {
+    const auto known = std::ranges::find_if(known_, [&](const KnownShape& shape) {
+        return std::ranges::equal(shape.sizes, given, {}, {}, &GraphedInput::size);
+    });
+    if (known != known_.end()) return *known;
+    KnownShape made;
+    for (const GraphedInput& input : given)
+        made.sizes.push_back(input.size);
+    if (known_.size() < most_known) return known_.emplace_back(std::move(made));
+    KnownShape& oldest =
+        *std::ranges::min_element(known_, {}, [](const KnownShape& shape) { return shape.history.last; });
+    return oldest = std::move(made);
+}
+
+/// Whether a shape with this history gets a graph: there is room, or it is worth more than the one that would go.
+bool GraphedCache::State::gets_room(const UseHistory& history) {
+    if (shapes_.size() < setup_.options.capacity) return true;
+    const auto worst =
+        std::min_element(shapes_.begin(), shapes_.end(), [&](const GraphedShape& a, const GraphedShape& b) {
+            return policy_.goes_before(a.history, b.history);
+        });
+    return policy_.displaces(history, policy_.frequency(worst->history));
+}
+
+/// Captures the shape of `given`, and replays it; it is then the last one.
+void GraphedCache::State::capture(cudaStream_t stream, GraphedInputs given, const UseHistory& history) {
+    std::list<GraphedShape> made;
+    std::size_t copied = 0;
+    try {
+        const DeviceGuard device(setup_.device);
+        made.emplace_back(setup_, stream, given);
+        copied = made.front().replay(stream, given);
+    } catch (...) {
+        ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
+        throw;
+    }
+    made.front().history = history;
+    policy_.keep(made.front().history);
+    shapes_.add(std::move(made));
+    copied_inputs_ += copied;
+    ++captures_;
+    ++replays_;
+}
+
+void GraphedCache::State::run_eagerly(cudaStream_t stream, GraphedInputs given) {
+    const DeviceGuard device(setup_.device);
+    GraphedShape guest(setup_, stream, given, GraphedShape::Eager());
+    copied_inputs_ += guest.run_eagerly(setup_, stream, given);
+    if (guest_) guest_->keep_until_now(stream); // the caller's work, too, may read its output, in order before
+    guest_.emplace(std::move(guest));
+    ++eager_runs_;
+}
+
+void GraphedCache::State::observe_crowding() const {
+    constexpr std::uint64_t first_event = 8;
+    if (eager_runs_ < first_event || !std::has_single_bit(eager_runs_)) return;
+    observe([&] {
+        const std::size_t needed = needed_capacity();
+        return ObservedCrowding{"GraphedFunction",       eager_runs_, needed - shapes_.size(), returns_,
+                                setup_.options.capacity, needed};
+    });
 }
 
 const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs given) {
@@ -101,27 +217,35 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
         if (setup_.options.verify != 0) [[unlikely]]
             known->verify(setup_, given);
         copied_inputs_ += known->replay(stream, given);
-        shapes_.use(std::prev(known.base()));
+        policy_.use_kept(known->history);
+        if (known != shapes_.rbegin()) shapes_.use(std::prev(known.base()));
+        ++replays_;
+        last_is_guest_ = false;
     } else {
-        std::list<GraphedShape> made;
-        std::size_t copied = 0;
-        try {
-            const DeviceGuard device(setup_.device);
-            made.emplace_back(setup_, stream, given);
-            copied = made.front().replay(stream, given);
-        } catch (...) {
-            ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
-            throw;
+        KnownShape& shape = known_shape(given);
+        const UseHistory history = policy_.used(shape.history);
+        const bool is_captured = gets_room(history);
+        if (is_captured)
+            capture(stream, given, history);
+        else
+            run_eagerly(stream, given);
+        KnownShape& used = known_shape(given); // again: the function may have used others
+        policy_.use(used.history);
+        if (std::exchange(used.has_gone, false)) ++returns_;
+        last_is_guest_ = !is_captured;
+        if (is_captured) {
+            std::erase_if(known_, [&](const KnownShape& other) {
+                return std::ranges::equal(other.sizes, given, {}, {}, &GraphedInput::size);
+            });
+            evict();
+        } else {
+            observe_crowding();
         }
-        shapes_.add(std::move(made));
-        copied_inputs_ += copied;
-        ++captures_;
     }
-    last_ = shapes_.back().replayed();
+    const GraphedShape& last = last_is_guest_ ? *guest_ : shapes_.back();
+    last_ = last.replayed();
     last_stream_ = id;
-    ++replays_;
-    evict();
-    return shapes_.back().output();
+    return last.output();
 }
 
 GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {
@@ -158,6 +282,12 @@ std::uint64_t GraphedCache::replays() const {
 }
 std::uint64_t GraphedCache::copied_inputs() const {
     return state().copied_inputs();
+}
+std::uint64_t GraphedCache::eager_runs() const {
+    return state().eager_runs();
+}
+std::size_t GraphedCache::needed_capacity() const {
+    return state().needed_capacity();
 }
 std::vector<CopiedInput> GraphedCache::last_copied() const {
     return state().last_copied();

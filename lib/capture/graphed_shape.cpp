@@ -167,6 +167,9 @@ Subject GraphedSetup::subject() const {
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given)
     : memory_(allocate_inputs(setup, stream, given, inputs_)), exec_(prepare(setup, stream, given)) {}
 
+GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given, Eager)
+    : memory_(allocate_inputs(setup, stream, given, inputs_)) {}
+
 Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
     warm_up(setup, stream, given, inputs_);
     CaptureOptions options = setup.options.capture;
@@ -194,10 +197,10 @@ GraphedShape::Recorded GraphedShape::record(const GraphedSetup& setup, CaptureOp
 }
 
 void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
-    if (exec_.replays() % setup.options.verify != 0) return; // the launch after the capture is no replay
+    if (exec_->replays() % setup.options.verify != 0) return; // the launch after the capture is no replay
     std::vector<StaticInput> inputs = inputs_;
     if (bound_) {
-        static_cast<void>(bound_->bind(exec_, given));
+        static_cast<void>(bound_->bind(*exec_, given));
         for (std::size_t i = 0; i < inputs.size(); ++i)
             if (inputs[i].size != 0 && bound_->why_copied(i) == nullptr)
                 inputs[i].data = const_cast<void*>(given[i].data); // the function takes it as const
@@ -205,12 +208,12 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
     CaptureOptions options = setup.options.capture;
     options.allow_empty = true;
     const VerifiedReplay verified{
-        fmt::format("{}, replay {}", setup.subject().text, exec_.replays()), setup.location,
+        fmt::format("{}, replay {}", setup.subject().text, exec_->replays()), setup.location,
         "pass what changes as an input, keep changing values in device memory (DeviceScalar), or call reset() after a "
         "change"};
     try {
         Recorded again = record(setup, options, inputs);
-        require_same(verified, exec_, {made_}, again.graph, {std::move(again.made)});
+        require_same(verified, *exec_, {made_}, again.graph, {std::move(again.made)});
     } catch (const CaptureError& cause) {
         refuse_again(verified, cause);
     }
@@ -219,7 +222,9 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
 std::vector<CopiedInput> GraphedShape::copied_inputs() const {
     std::vector<CopiedInput> copied;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const char* const reason = bound_ ? bound_->why_copied(i) : "bind_inputs is not set";
+        const char* const reason = !exec_   ? "the shape has no graph, and ran eagerly"
+                                   : bound_ ? bound_->why_copied(i)
+                                            : "bind_inputs is not set";
         if (inputs_[i].size != 0 && reason != nullptr) copied.push_back({i, reason});
     }
     return copied;
@@ -231,11 +236,11 @@ bool GraphedShape::is_of(GraphedInputs given) const noexcept {
 }
 
 std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
-    if (bound_) given = bound_->bind(exec_, given);
+    if (bound_) given = bound_->bind(*exec_, given);
     std::size_t copied = 0;
     try {
         copied = copy_inputs(stream, given, inputs_);
-        exec_.launch(stream);
+        exec_->launch(stream);
     } catch (...) {
         ignore(cudaStreamSynchronize(stream)); // no event marks the end of the copies made
         throw;
@@ -245,6 +250,40 @@ std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
         ignore(cudaStreamSynchronize(stream)); // an earlier mark, or none, is then as good
     }
     return copied;
+}
+
+std::size_t GraphedShape::run_eagerly(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
+    OwnerVersions kept = version_of({Owner(), Owner(), Owner()}); // before anything is enqueued
+    std::size_t copied = 0;
+    try {
+        copied = copy_inputs(stream, given, inputs_);
+        output_ = setup.task.run(setup.task.callable.get(), stream, inputs_.data());
+    } catch (...) {
+        ignore(cudaStreamSynchronize(stream)); // no event marks the end of the work so far
+        throw;
+    }
+    kept.front().owners[2].object = setup.task.callable;
+    if (const cudaError_t status = cudaEventRecord(replayed_->get(), stream); status != cudaSuccess) {
+        ignore(status);
+        ignore(cudaStreamSynchronize(stream));
+    }
+    keep_until_now(stream, std::move(kept));
+    return copied;
+}
+
+void GraphedShape::keep_until_now(cudaStream_t stream) {
+    keep_until_now(stream, version_of({Owner(), Owner()}));
+}
+void GraphedShape::keep_until_now(cudaStream_t stream, OwnerVersions&& kept) noexcept {
+    kept.front().owners[0].object = memory_;
+    kept.front().owners[1].object = output_;
+    InFlight work;
+    try {
+        work.launched(work.mark(stream), stream);
+    } catch (const Error&) {
+        ignore(cudaStreamSynchronize(stream));
+    }
+    work.retire(std::move(kept));
 }
 
 } // namespace cudag::detail

@@ -6,6 +6,8 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/made_memory.hpp"
+#include "lists/keep_policy.hpp"
+#include "owners/in_flight.hpp"
 
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/event.hpp>
@@ -44,6 +46,9 @@ class GraphedShape {
   public:
     /// Warms up and captures, in order with `stream`. Throws the function's exceptions, CaptureError, InstantiateError.
     GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+    /// A shape without a graph, for `run_eagerly`.
+    struct Eager {};
+    GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given, Eager);
 
     [[nodiscard]] bool is_of(GraphedInputs given) const noexcept;
     [[nodiscard]] const void* output() const noexcept { return output_.get(); }
@@ -55,8 +60,16 @@ class GraphedShape {
     void verify(const GraphedSetup& setup, GraphedInputs given);
     /// Copies `given` into the static inputs, or binds them, and launches. Returns the number of copies. Throws Error.
     std::size_t replay(cudaStream_t stream, GraphedInputs given);
+    /// Copies `given` into the static inputs of a shape without a graph, and calls the function in `stream`. The shape
+    /// may be destroyed while its work is in flight. Returns the number of copies. Throws the function's exceptions.
+    std::size_t run_eagerly(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+    /// Keeps the memory of inputs and output until the present work in `stream` has ended, which may read them.
+    void keep_until_now(cudaStream_t stream);
     /// An event after the last replay.
     [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
+    [[nodiscard]] const std::vector<StaticInput>& inputs() const noexcept { return inputs_; }
+
+    UseHistory history = {};
 
   private:
     struct Recorded {
@@ -67,6 +80,7 @@ class GraphedShape {
     /// Captures the function with `inputs`, without a run. The graph keeps their memory, the function and its output.
     [[nodiscard]] Recorded record(const GraphedSetup& setup, CaptureOptions options,
                                   const std::vector<StaticInput>& inputs) const;
+    void keep_until_now(cudaStream_t stream, OwnerVersions&& kept) noexcept;
     [[nodiscard]] Exec prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
 
     std::vector<StaticInput> inputs_;
@@ -75,7 +89,7 @@ class GraphedShape {
     std::shared_ptr<const void> output_;
     std::vector<MadeBlock> made_;      ///< memory of the captured function's own
     std::optional<BoundInputs> bound_; ///< with bind_inputs only
-    Exec exec_;
+    std::optional<Exec> exec_;         ///< none in a shape without a graph
 };
 
 } // namespace cudag::detail

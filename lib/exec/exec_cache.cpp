@@ -11,6 +11,7 @@
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "lists/keep_policy.hpp"
 #include "lists/lru.hpp"
 #include "owners/reclaim.hpp"
 #include "sampled_time.hpp"
@@ -21,8 +22,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <list>
+#include <new>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace cudag {
@@ -75,11 +79,16 @@ class ExecStore {
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
         if (const std::optional<Place> known = find_or_update(graph, stream)) {
             if (!is_last(*known, stream)) make_last(*known, stream);
-            evict();
+            if (is_over()) [[unlikely]]
+                evict();
             Access::state((*known)->exec).launch(stream);
         } else {
             launch_new(graph, stream);
-            evict();
+            if (is_over()) {
+                entries_.back().is_guest = !is_worth_a_place(entries_.back());
+                next_eviction_ = 0;
+                evict();
+            }
         }
         return entries_.back().exec;
     }
@@ -89,6 +98,7 @@ class ExecStore {
         for (Entry& entry : entries_)
             Access::state(entry.exec).in_flight().wait();
         entries_.clear();
+        past_.clear();
         stats_.bytes = 0;
     }
 
@@ -104,7 +114,6 @@ class ExecStore {
     struct Entry;
     using Place = LruInFlight<Entry>::Place;
     using Numbers = LruIndex<std::uint64_t, Place>;
-    using Streams = LruIndex<cudaStream_t, Place>;
     struct Entry {
         Entry(Exec&& made, cudaStream_t only, std::shared_ptr<const GraphState>&& its_graph, std::uint64_t its_version)
             : exec(std::move(made)), stream(only), graph(std::move(its_graph)), version(its_version) {}
@@ -116,9 +125,12 @@ class ExecStore {
         std::uint64_t version;                   ///< of its present graph
         unsigned not_compared = 0;               ///< how many later updates skip the comparison
         std::uint64_t launch = 0;                ///< number of its last launch
+        UseHistory history = {};                 ///< without the launches since the last change of the last entry
+        bool is_guest = false;                   ///< stays until the next exec comes that is worth no place
+        const Entry* next_running = nullptr;     ///< in `evict_one`
         Numbers::Link number{};
         Numbers::Link structure{};
-        Streams::Link launched_in{}; ///< the stream of its last launch
+        cudaStream_t launched_in = nullptr; ///< the stream of its last launch
     };
 
     /// The only stream of an exec launched in `stream`; null if it may use all.
@@ -163,14 +175,41 @@ class ExecStore {
 
     /// Whether this exec had the latest launch of all, in `stream`. It is then last in each of its lists.
     [[nodiscard]] bool is_last(Place place, cudaStream_t stream) noexcept {
-        return place == entries_.last() && place->launched_in.key() == stream;
+        return place == entries_.last() && place->launched_in == stream;
     }
     /// Moves a kept exec to the end of its lists, for a launch in `stream`.
-    void make_last(Place place, cudaStream_t stream) {
-        place->launched_in.put(of_stream_, stream, place); // first: it may fail
+    void make_last(Place place, cudaStream_t stream) noexcept {
+        count_row(launch_count() - 1);
         place->structure.use();
+        place->launched_in = stream;
         place->launch = ++launches_;
         entries_.use(place);
+        if (place->is_guest) [[unlikely]]
+            place->is_guest = !is_worth_a_place(*place);
+    }
+    [[nodiscard]] std::uint64_t launch_count() const noexcept {
+        return stats_.hits + stats_.updates + stats_.instantiations;
+    }
+    /// Adds the launches up to number `until`, which were all of the last entry, to its history: launches of one exec
+    /// in a row count nothing themselves.
+    void count_row(std::uint64_t until) noexcept {
+        if (until <= policy_.clock()) return;
+        const std::uint64_t count = until - policy_.clock();
+        policy_.pass(count);
+        if (!entries_.empty()) policy_.add_row(entries_.back().history, count);
+    }
+    /// Whether the last entry, just launched, gets a place of its own: one place is for those that do not.
+    [[nodiscard]] bool is_worth_a_place(const Entry& entry) noexcept {
+        const UseHistory history = policy_.used(entry.history);
+        const Entry* worst = nullptr;
+        std::size_t others = 0;
+        for (const Entry& other : entries_) {
+            if (&other == &entry || is_guest(other)) continue;
+            ++others;
+            if (worst == nullptr || goes_before(other, *worst)) worst = &other;
+        }
+        if (others + 1 < std::min(options_.capacity, entries_.size() - 1)) return history.uses >= 2;
+        return worst == nullptr || policy_.displaces(history, policy_.frequency(worst->history));
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
@@ -257,6 +296,11 @@ class ExecStore {
         place->bytes = taken_of(free);
         stats_.bytes += place->bytes;
         ++stats_.instantiations;
+        if (const auto known = past_.find(place->structure.key()); known != past_.end()) {
+            place->history = known->second;
+            past_.erase(known);
+        }
+        policy_.keep(place->history);
     }
 
     /// Makes a new exec as the last entry.
@@ -269,39 +313,85 @@ class ExecStore {
                           version);
         Entry& entry = made.front();
         Access::state(entry.exec).in_flight().begin_tracking();
+        count_row(launch_count());
         entry.number.put(of_number_, next_number(), made.begin());
         entry.structure.put(of_structure_, structure, made.begin());
-        entry.launched_in.put(of_stream_, stream, made.begin());
+        entry.launched_in = stream;
         entry.launch = ++launches_;
         state.memos().hint().store(entry.number.key(), std::memory_order_relaxed);
         return entries_.add(std::move(made));
     }
 
-    /// Drops execs beyond the limits. The last entry stays: it is the one launched.
+    [[nodiscard]] bool is_over() const noexcept {
+        return entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes;
+    }
+    /// Drops execs beyond the limits. The last entry stays: it is the one launched. Asks CUDA about few execs, however
+    /// many are in flight, and looks through many of them rarely.
     void evict() noexcept {
-        while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes) {
+        if (launch_count() < next_eviction_) return;
+        while (is_over()) {
+            constexpr unsigned most_running = 4;
+            constexpr std::size_t rare = 64;
             const NoWaiting no_waiting;
-            if (!evict_one(entries_.last())) return;
+            if (evict_one(entries_.last(), most_running)) continue;
+            next_eviction_ = launch_count() + entries_.size() / rare;
+            return;
         }
     }
-    /// Drops the least recently launched exec before `end` that is not in flight; false if all are. Asks CUDA about one
-    /// exec for each stream, however many are in flight: launches in one stream end in order.
-    bool evict_one(Place end) noexcept {
+    /// Whether an entry has no place of its own: those go before others. One launched once has none either.
+    [[nodiscard]] static bool is_guest(const Entry& entry) noexcept { return entry.is_guest || entry.history.uses < 2; }
+    /// Whether `a` is to go before `b`.
+    [[nodiscard]] bool goes_before(const Entry& a, const Entry& b) const noexcept {
+        if (is_guest(a) != is_guest(b)) return is_guest(a);
+        if (options_.max_bytes == std::numeric_limits<std::size_t>::max())
+            return policy_.goes_before(a.history, b.history);
+        return policy_.goes_before(a.history, b.history, a.bytes + 1, b.bytes + 1);
+    }
+    /// Drops the exec, other than `kept`, that is worth least of those not in flight; false if there is none, or
+    /// `most_running` are found in flight. Never asks about two in one stream: launches there end in order.
+    bool evict_one(Place kept, unsigned most_running = std::numeric_limits<unsigned>::max()) noexcept {
         const RelaxedCapture allow_queries;
-        Place place = end;
-        for (const auto& [stream, execs] : of_stream_.lists()) {
-            const Place first = execs.front();
-            if (first == end || (place != end && place->launch < first->launch)) continue;
-            if (!Access::state(first->exec).in_flight().is_running()) place = first;
+        const Entry* running = nullptr; // those found in flight, linked
+        const auto is_behind = [&](const Entry& entry) {
+            for (const Entry* other = running; other != nullptr; other = other->next_running)
+                if (other->launched_in == entry.launched_in && other->launch <= entry.launch) return true;
+            return false;
+        };
+        Place place = entries_.end();
+        for (unsigned found = 1;; ++found) {
+            place = entries_.end();
+            for (Place next = entries_.begin(); next != entries_.end(); ++next)
+                if (next != kept && !is_behind(*next) && (place == entries_.end() || goes_before(*next, *place)))
+                    place = next;
+            if (place == entries_.end()) return false;
+            if (!Access::state(place->exec).in_flight().is_running()) break;
+            if (found == most_running) return false;
+            place->next_running = std::exchange(running, &*place);
         }
-        if (place == end) return false;
+        drop(place);
+        return true;
+    }
+    void drop(Place place) noexcept {
         const std::shared_ptr<const GraphState> gone = is_observed() ? place->graph : nullptr;
+        if (!is_guest(*place) && !entries_.back().is_guest) policy_.displace(place->history);
+        constexpr std::size_t most_known = 1024;
+        try {
+            if (past_.size() >= most_known) forget_oldest();
+            past_.insert_or_assign(place->structure.key(), place->history);
+        } catch (const std::bad_alloc&) { // the structure is then as a new one
+        }
         stats_.bytes -= place->bytes;
         ++stats_.evictions;
         entries_.erase(place);
         if (gone != nullptr)
             observe([&] { return ObservedEviction{"ExecCache", describe_graph(*gone), stats_.evictions}; });
-        return true;
+    }
+    /// Forgets those structures that were not launched for the longest time: half of them, so that it happens rarely.
+    void forget_oldest() noexcept {
+        std::uint64_t before = 0;
+        for (const auto& [structure, history] : past_)
+            before += history.last / past_.size();
+        std::erase_if(past_, [&](const auto& known) { return known.second.last <= before; });
     }
 
     static std::uint64_t structure_in(const GraphState& graph) {
@@ -315,9 +405,11 @@ class ExecStore {
     SampledTime instantiate_time_{1};
     Numbers of_number_;
     Numbers of_structure_;
-    Streams of_stream_;
     LruInFlight<Entry> entries_; ///< last: its entries are in the indices
     std::uint64_t launches_ = 0;
+    std::uint64_t next_eviction_ = 0; ///< by `launch_count`
+    KeepPolicy policy_;               ///< its clock: `launch_count` at the last change of the last entry
+    std::unordered_map<std::uint64_t, UseHistory> past_; ///< of dropped execs, by structure
     ConsecutiveMisses misses_;
 };
 

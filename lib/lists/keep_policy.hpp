@@ -43,30 +43,19 @@ class KeepPolicy {
     }
     /// Counts `count` uses in a row, the last of which was the `clock()`th of all.
     void add_row(UseHistory& entry, std::uint64_t count) const noexcept {
-        if (count == 0) return;
-        constexpr std::uint64_t forgotten = 32; // uses after which a gap no longer matters
-        const std::uint64_t gap = clock_ - count + 1 - entry.last;
-        entry.scaled_gap += gap - entry.scaled_gap / UseHistory::gap_scale;
-        for (std::uint64_t i = 1; i < std::min(count, forgotten); ++i)
-            entry.scaled_gap = entry.scaled_gap + 1 - entry.scaled_gap / UseHistory::gap_scale;
+        constexpr std::uint64_t forgotten = 64; // uses after which a gap no longer matters
+        const std::uint64_t first = clock_ - count + 1;
+        for (std::uint64_t i = 0; i < std::min(count, forgotten); ++i)
+            entry = used(entry, first + i);
+        if (count <= forgotten) return;
         entry.last = clock_;
-        entry.uses += count;
+        entry.uses += count - forgotten;
     }
     void pass(std::uint64_t uses) noexcept { clock_ += uses; }
     [[nodiscard]] std::uint64_t clock() const noexcept { return clock_; }
 
     /// The history after one more use, now.
-    [[nodiscard]] UseHistory used(UseHistory entry) const noexcept {
-        const std::uint64_t gap = clock_ + 1 - entry.last;
-        if (entry.uses != 0) { // the first use ends no gap
-            const std::uint64_t gaps = std::min<std::uint64_t>(entry.uses, UseHistory::gap_scale);
-            const std::uint64_t scaled = gap * UseHistory::gap_scale;
-            entry.scaled_gap = (entry.scaled_gap * (gaps - 1) + scaled) / gaps;
-        }
-        entry.last = clock_ + 1;
-        ++entry.uses;
-        return entry;
-    }
+    [[nodiscard]] UseHistory used(const UseHistory& entry) const noexcept { return used(entry, clock_ + 1); }
 
     /// The number of uses of all entries from one of this entry to the next, as far as known.
     [[nodiscard]] double distance(const UseHistory& entry) const noexcept {
@@ -104,6 +93,17 @@ class KeepPolicy {
     [[nodiscard]] double margin() const noexcept { return margin_; }
 
   private:
+    [[nodiscard]] static UseHistory used(UseHistory entry, std::uint64_t now) noexcept {
+        const std::uint64_t gap = now - entry.last;
+        if (entry.uses != 0) { // the first use ends no gap
+            const std::uint64_t gaps = std::min<std::uint64_t>(entry.uses, UseHistory::gap_scale);
+            entry.scaled_gap = (entry.scaled_gap * (gaps - 1) + gap * UseHistory::gap_scale) / gaps;
+        }
+        entry.last = now;
+        ++entry.uses;
+        return entry;
+    }
+
     static constexpr double never = 1e18; ///< the distance of an entry used once
 
     std::uint64_t clock_ = 0;

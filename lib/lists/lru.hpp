@@ -40,8 +40,6 @@ class LruInFlight : private std::list<Entry> {
 /// The places of entries by key, those of one key in the order of their last use.
 template <class Key, class Place>
 class LruIndex {
-    using Lists = std::unordered_map<Key, std::list<Place>>;
-
   public:
     /// Keeps an entry in the index until its destruction. The index must outlive it.
     class Link {
@@ -92,11 +90,9 @@ class LruIndex {
         const auto found = lists_.find(key);
         return found == lists_.end() ? nothing : found->second;
     }
-    /// All keys with places.
-    [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
 
   private:
-    Lists lists_;
+    std::unordered_map<Key, std::list<Place>> lists_;
 };
 
 } // namespace cudag::detail

@@ -160,16 +160,34 @@ TEST_CASE("a history has the mean of the first gaps, then a smoothed one, and th
 
 TEST_CASE("uses in a row count as such, together or one by one", "[core][policy]") {
     const std::uint64_t count = GENERATE(1U, 2U, 5U, 31U, 200U);
+    const int before = GENERATE(0, 1, 3, 20);
     KeepPolicy together, single;
     UseHistory a, b;
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < before; ++i)
         together.pass(9), together.use(a), single.pass(9), single.use(b);
     together.pass(6 + count);
     together.add_row(a, count);
     single.pass(6);
     for (std::uint64_t i = 0; i < count; ++i)
-        single.use_kept(b);
+        single.use(b);
     CHECK(a.uses == b.uses);
     CHECK(a.last == b.last);
     CHECK(together.distance(a) == single.distance(b));
+    together.add_row(a, 0);
+    CHECK(a.uses == b.uses);
+}
+
+TEST_CASE("a use of a kept entry counts as any other later one, about", "[core][policy]") {
+    KeepPolicy policy;
+    UseHistory kept, other;
+    for (int i = 0; i < 30; ++i) {
+        policy.pass(6);
+        if (i < 9)
+            policy.use(kept);
+        else
+            policy.use_kept(kept);
+        policy.use(other);
+    }
+    CHECK(policy.distance(kept) == Approx(policy.distance(other)).margin(0.5));
+    CHECK(kept.uses == other.uses);
 }

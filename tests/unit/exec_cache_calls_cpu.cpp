@@ -62,4 +62,5 @@ std::uint64_t calls_beside(std::size_t count, std::size_t streams) {
 TEST_CASE("a launch beside many execs in flight asks CUDA as much as beside few", "[unit][cache]") {
     CHECK(calls_beside(64, 1) == calls_beside(4, 1));
     CHECK(calls_beside(64, 4) == calls_beside(8, 4));
+    CHECK(calls_beside(64, 16) == calls_beside(8, 4)); // not about one exec in each stream
 }

@@ -179,6 +179,8 @@ class CUDAG_EXPORT GraphedCache {
     [[nodiscard]] std::uint64_t captures() const;
     [[nodiscard]] std::uint64_t replays() const;
     [[nodiscard]] std::uint64_t copied_inputs() const;
+    [[nodiscard]] std::uint64_t eager_runs() const;
+    [[nodiscard]] std::size_t needed_capacity() const;
     [[nodiscard]] std::vector<CopiedInput> last_copied() const;
 
   private:

@@ -2,7 +2,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
+
+#include <cudag/observer.hpp>
 
 #include "graphed.hpp"
 
@@ -46,7 +50,8 @@ TEST_CASE("the sizes of all inputs are the shape", "[capture][graphed]") {
     CHECK(captured == 2);
 }
 
-TEST_CASE("a new shape evicts the least recently used one", "[capture][graphed]") {
+TEST_CASE("beyond the capacity a shape runs eagerly, until it comes more often than another one",
+          "[capture][graphed][policy]") {
     Total sums;
     const Stream stream;
     GraphedFunction f(sums.function(), {.warm_up_runs = 0, .capacity = 2});
@@ -58,34 +63,155 @@ TEST_CASE("a new shape evicts the least recently used one", "[capture][graphed]"
     };
     CHECK(captures_for(1) == 1);
     CHECK(captures_for(2) == 1);
-    CHECK(captures_for(1) == 0); // 2 is the older one now
-    CHECK(captures_for(3) == 1);
+    CHECK(captures_for(1) == 0);
+    CHECK(captures_for(3) == 0); // who knows whether it comes again
+    CHECK(f.eager_runs() == 1);
+    CHECK(captures_for(3) == 1); // more often than 2, which goes
     CHECK(f.size() == 2);
     CHECK(captures_for(1) == 0);
-    CHECK(captures_for(2) == 1); // had gone; 3 goes
-    CHECK(captures_for(1) == 0);
-    CHECK(captures_for(3) == 1);
+    CHECK(captures_for(3) == 0);
+    CHECK(captures_for(2) == 0);
+    CHECK(f.eager_runs() == 2);
+    CHECK(f.captures() == 3);
+    CHECK(f.replays() == 6);
     CHECK(f.size() == 2);
 }
 
-TEST_CASE("a graphed function keeps one shape unless told otherwise", "[capture][graphed]") {
+TEST_CASE("shapes in turns, more than there is room for, keep their graphs", "[capture][graphed][policy]") {
+    constexpr std::size_t capacity = 3;
+    const std::size_t shapes = GENERATE(4U, 10U);
+    Total sums;
+    const Stream stream;
+    std::vector<cudag::ObservedCrowding> events;
+    const cudag::Observer former = cudag::set_observer([&](const cudag::Observation& event) {
+        if (const auto* crowding = event.find<cudag::ObservedCrowding>()) events.push_back(*crowding);
+    });
+    GraphedFunction f(sums.function(), {.capacity = capacity});
+    for (int turn = 0; turn < 10; ++turn)
+        for (std::size_t size = 1; size <= shapes; ++size) {
+            const auto input = numbers(size, turn);
+            CHECK(read(stream, f.forward(stream, input)) == std::vector{total(input)});
+        }
+    cudag::set_observer(former);
+    CHECK(f.captures() == capacity);
+    CHECK(f.replays() == 10 * capacity);
+    CHECK(f.eager_runs() == 10 * (shapes - capacity));
+    CHECK(f.needed_capacity() == shapes);
+    REQUIRE_FALSE(events.empty()); // after 8, 16, 32 and 64 runs
+    CHECK(events.front().runs == 8);
+    CHECK(events.front().cache == "GraphedFunction");
+    CHECK(events.back().needed == shapes);
+    CHECK(events.back().capacity == capacity);
+}
+
+TEST_CASE("a graphed function keeps alternating shapes unless told otherwise", "[capture][graphed][policy]") {
     Total sums;
     const Stream stream;
     GraphedFunction f(sums.function());
-    f.forward(stream, numbers_of_one);
-    f.forward(stream, numbers_of_two);
+    for (int i = 0; i < 10; ++i) {
+        f.forward(stream, numbers_of_one);
+        f.forward(stream, numbers_of_two);
+    }
+    CHECK(f.size() == 2);
+    CHECK(f.captures() == 2);
+    CHECK(f.replays() == 20);
+    CHECK(f.eager_runs() == 0);
+}
+
+TEST_CASE("an eager run of a shape without room works on copies, and its output lives until the next one",
+          "[capture][graphed][policy]") {
+    const Stream stream;
+    int calls = 0;
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<int> in) {
+            ++calls;
+            launch(s, {}, add, in.data(), in.data(), 5);
+            return in;
+        },
+        {.warm_up_runs = 0, .capacity = 1});
+    const auto one = device({1});
+    const auto two = device({2, 3});
+    const auto three = device({4, 5, 6});
+    CHECK(read(stream, f.forward(stream, one)) == std::vector{6});
+    const DeviceSpan<int> eager = f.forward(stream, two);
+    CHECK(read(stream, eager) == std::vector{7, 3});
+    CHECK(read(two) == std::vector{2, 3});
+    REQUIRE(f.last_copied().size() == 1);
+    CHECK(f.last_copied().front().reason == std::string("the shape has no graph, and ran eagerly"));
+    CHECK(read(stream, f.forward(stream, one)) == std::vector{6}); // a replay
+    CHECK(read(stream, eager) == std::vector{7, 3});
+    CHECK(f.last_copied().front().reason == std::string("bind_inputs is not set"));
+    CHECK(read(stream, f.forward(stream, eager)) == std::vector{12, 3}); // its own output as the input
+    CHECK(f.eager_runs() + f.captures() == 3);
+    CHECK(read(stream, f.forward(stream, three)) == std::vector{9, 5, 6});
+    f.reset();
+    CHECK(f.needed_capacity() == 0);
+    CHECK(read(stream, f.forward(stream, three)) == std::vector{9, 5, 6});
     CHECK(f.size() == 1);
-    f.forward(stream, numbers_of_one);
-    CHECK(f.captures() == 3);
+}
+
+TEST_CASE("what an eager run has read and made lives until its work has ended", "[capture][graphed][policy]") {
+    Watched cell;
+    const Stream stream;
+    Gate gate;
+    const bool resets = GENERATE(false, true);
+    {
+        GraphedFunction f(
+            [&](cudaStream_t s, DeviceSpan<const int> in) {
+                if (in.size() == 1) return cell.watch().lock();
+                hold_up(s, gate);
+                auto output = cell.take();
+                launch(s, {}, sum, output.get(), in);
+                return output;
+            },
+            {.warm_up_runs = 0, .capacity = 1, .capture = {.allow_empty = true}});
+        f.forward(stream, numbers_of_one);
+        f.forward(stream, numbers_of_two);
+        CHECK(f.eager_runs() == 1);
+        gate.wait_until_entered();
+        if (resets) f.reset();
+    }
+    CHECK(cell.alive());
+    CHECK_FALSE(stream.query());
+    gate.open();
+    CHECK(released(cell, stream));
+    CHECK(cell.value() == 3);
+}
+
+TEST_CASE("an exception of an eager run passes through, and the shapes are as before", "[capture][graphed][policy]") {
+    const Stream stream;
+    bool throws = false;
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<int> in) {
+            launch(s, {}, add, in.data(), in.data(), 1);
+            if (throws) throw std::runtime_error("half-way");
+            return in;
+        },
+        {.warm_up_runs = 0, .capacity = 1});
+    const auto one = device({1});
+    const auto two = device({2, 3});
+    f.forward(stream, one);
+    throws = true;
+    for (int i = 0; i < 3; ++i)
+        CHECK_THROWS_AS(f.forward(stream, two), std::runtime_error);
+    throws = false;
+    CHECK(f.eager_runs() == 0);
+    CHECK(f.captures() == 1);
+    CHECK(read(stream, f.forward(stream, two)) == std::vector{3, 3});
+    CHECK(f.eager_runs() == 1); // its first use
+    CHECK(read(stream, f.forward(stream, one)) == std::vector{2});
 }
 
 TEST_CASE("an output goes with its shape", "[capture][graphed]") {
     const Stream stream;
     GraphedFunction f([](cudaStream_t, DeviceSpan<const int> in) { return std::make_shared<std::size_t>(in.size()); },
-                      {.capture = {.allow_empty = true}});
+                      {.capacity = 1, .capture = {.allow_empty = true}});
     const std::weak_ptr<std::size_t> one = f.forward(stream, numbers_of_one);
     CHECK(*one.lock() == 1);
-    const std::weak_ptr<std::size_t> two = f.forward(stream, numbers_of_two);
+    std::weak_ptr<std::size_t> two = f.forward(stream, numbers_of_two);
+    CHECK_FALSE(one.expired());
+    two = f.forward(stream, numbers_of_two);
+    CHECK(f.captures() == 2);
     CHECK(released(one, stream));
     CHECK_FALSE(two.expired());
     f.reset();
@@ -109,12 +235,12 @@ TEST_CASE("a shape in flight is not evicted before it has finished", "[capture][
                 cudag::check(cudaLaunchHostFunc(
                     s, [](void* finished) { *static_cast<std::atomic<bool>*>(finished) = true; }, &finished_one));
             } else {
-                captured_two = true;
+                captured_two = captured_two || cudag::is_capturing(s);
                 captured_two.notify_all();
             }
             return cells.span();
         },
-        {.warm_up_runs = 0});
+        {.warm_up_runs = 0, .capacity = 1});
     f.forward(first, numbers_of_one);
     gate.wait_until_entered();
     std::thread opener([&] {
@@ -122,10 +248,12 @@ TEST_CASE("a shape in flight is not evicted before it has finished", "[capture][
         std::this_thread::sleep_for(std::chrono::milliseconds(50)); // what does not wait is done by then
         gate.open();
     });
+    f.forward(second, numbers_of_two); // eagerly
     f.forward(second, numbers_of_two);
+    CHECK(f.captures() == 2);
     CHECK(finished_one);
     opener.join();
-    CHECK(read(second, cells.span()) == std::vector{2, 2});
+    CHECK(read(second, cells.span()) == std::vector{2, 3});
 }
 
 TEST_CASE("replays come one after the other, in different streams", "[capture][graphed]") {
