@@ -85,7 +85,7 @@ class ExecStore {
         } else {
             launch_new(graph, stream);
             if (is_over()) {
-                entries_.back().is_guest = !is_worth_a_place(entries_.back());
+                reconsider(entries_.back());
                 next_eviction_ = 0;
                 evict();
             }
@@ -178,14 +178,15 @@ class ExecStore {
         return place == entries_.last() && place->launched_in == stream;
     }
     /// Moves a kept exec to the end of its lists, for a launch in `stream`.
-    void make_last(Place place, cudaStream_t stream) noexcept {
-        count_row(launch_count() - 1);
+    [[gnu::noinline]] void make_last(Place place, cudaStream_t stream) noexcept {
+        const std::uint64_t launches = launch_count(); // with this one
+        count_row(launches - 1);
         place->structure.use();
         place->launched_in = stream;
-        place->launch = ++launches_;
+        place->launch = launches;
         entries_.use(place);
         if (place->is_guest) [[unlikely]]
-            place->is_guest = !is_worth_a_place(*place);
+            reconsider(*place);
     }
     [[nodiscard]] std::uint64_t launch_count() const noexcept {
         return stats_.hits + stats_.updates + stats_.instantiations;
@@ -193,11 +194,11 @@ class ExecStore {
     /// Adds the launches up to number `until`, which were all of the last entry, to its history: launches of one exec
     /// in a row count nothing themselves.
     void count_row(std::uint64_t until) noexcept {
-        if (until <= policy_.clock()) return;
-        const std::uint64_t count = until - policy_.clock();
+        const std::uint64_t count = until - policy_.clock(); // 0 if the last launch failed
         policy_.pass(count);
         if (!entries_.empty()) policy_.add_row(entries_.back().history, count);
     }
+    [[gnu::noinline]] void reconsider(Entry& guest) noexcept { guest.is_guest = !is_worth_a_place(guest); }
     /// Whether the last entry, just launched, gets a place of its own: one place is for those that do not.
     [[nodiscard]] bool is_worth_a_place(const Entry& entry) noexcept {
         const UseHistory history = policy_.used(entry.history);
@@ -317,7 +318,7 @@ class ExecStore {
         entry.number.put(of_number_, next_number(), made.begin());
         entry.structure.put(of_structure_, structure, made.begin());
         entry.launched_in = stream;
-        entry.launch = ++launches_;
+        entry.launch = launch_count() + 1;
         state.memos().hint().store(entry.number.key(), std::memory_order_relaxed);
         return entries_.add(std::move(made));
     }
@@ -327,7 +328,7 @@ class ExecStore {
     }
     /// Drops execs beyond the limits. The last entry stays: it is the one launched. Asks CUDA about few execs, however
     /// many are in flight, and looks through many of them rarely.
-    void evict() noexcept {
+    [[gnu::noinline]] void evict() noexcept {
         if (launch_count() < next_eviction_) return;
         while (is_over()) {
             constexpr unsigned most_running = 4;
@@ -405,8 +406,7 @@ class ExecStore {
     SampledTime instantiate_time_{1};
     Numbers of_number_;
     Numbers of_structure_;
-    LruInFlight<Entry> entries_; ///< last: its entries are in the indices
-    std::uint64_t launches_ = 0;
+    LruInFlight<Entry> entries_;      ///< last: its entries are in the indices
     std::uint64_t next_eviction_ = 0; ///< by `launch_count`
     KeepPolicy policy_;               ///< its clock: `launch_count` at the last change of the last entry
     std::unordered_map<std::uint64_t, UseHistory> past_; ///< of dropped execs, by structure

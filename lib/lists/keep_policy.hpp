@@ -42,7 +42,13 @@ class KeepPolicy {
         ++entry.uses;
     }
     /// Counts `count` uses in a row, the last of which was the `clock()`th of all.
-    void add_row(UseHistory& entry, std::uint64_t count) const noexcept {
+    [[gnu::always_inline]] void add_row(UseHistory& entry, std::uint64_t count) const noexcept {
+        if (count != 1 || entry.uses < UseHistory::gap_scale) return add_long_row(entry, count);
+        entry.scaled_gap += clock_ - entry.last - entry.scaled_gap / UseHistory::gap_scale;
+        entry.last = clock_;
+        ++entry.uses;
+    }
+    [[gnu::noinline]] void add_long_row(UseHistory& entry, std::uint64_t count) const noexcept {
         constexpr std::uint64_t forgotten = 64; // uses after which a gap no longer matters
         const std::uint64_t first = clock_ - count + 1;
         for (std::uint64_t i = 0; i < std::min(count, forgotten); ++i)
