@@ -30,7 +30,7 @@ KINDS = [
      [f"nvcc/{name}.cu" for name in ("compare", "convert", "floating", "half", "integer", "logic")]),
     ("kernels that fail, with CUDA's errors", FAILURE, ["nvcc_only/failures.cu"]),
     ("the same, compiled as C++", CPP_FAILURE, ["failing_kernels.cu"]),
-    ("builds in nvcc's place: one command, objects and libraries, relocatable device code, Make, CMake, Meson", WAY,
+    ("builds in nvcc's place: one command, objects and libraries, relocatable device code, kernels that launch kernels, Make, CMake, Meson", WAY,
      ["drop_in/check.py"]),
 ]
 

@@ -111,6 +111,27 @@ CUDART_CPU_API void cudart_cpu_free(ptx::Thread& thread, void* memory) {
     std::free(memory);
 }
 
+CUDART_CPU_API void* cudart_cpu_launch_parameters(ptx::Thread& thread, u64 kernel, ptx::Index grid, ptx::Index block,
+                                                  u32 shared_bytes) {
+    ChildLaunches& children = current_worker()->grid.children();
+    void* const params = children.prepare(reinterpret_cast<const void*>(kernel), dim3(grid.x, grid.y, grid.z),
+                                          dim3(block.x, block.y, block.z), shared_bytes);
+    if (params != nullptr && thread.block->checks != 0)
+        note_kernel_memory(params, ChildLaunches::params_bytes(*children.kernel_of(params)));
+    return params;
+}
+
+CUDART_CPU_API u32 cudart_cpu_launch(ptx::Thread& thread, void* params, u64 stream, u32 location) {
+    constexpr u64 tail_launch = 3; // cudaStreamTailLaunch
+    ChildLaunches& children = current_worker()->grid.children();
+    if (thread.block->checks != 0) forget_kernel_memory(params);
+    const ptx::KernelRow* const kernel = children.kernel_of(params);
+    if (kernel != nullptr && kernel->refusal != nullptr)
+        fail_thread(thread, cudaErrorNotSupported, text("launches a kernel that cannot run: ", kernel->refusal),
+                    location);
+    return children.launch(params, stream == tail_launch) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 CUDART_CPU_API u64 cudart_cpu_global_timer() {
     return static_cast<u64>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())

@@ -168,9 +168,12 @@ void GridRun::ask_for_help() {
 
 void GridRun::run() {
     work();
-    std::unique_lock lock(mutex_);
-    closed_ = true;
-    changed_.wait(lock, [this] { return helpers_ == 0; });
+    {
+        std::unique_lock lock(mutex_);
+        closed_ = true;
+        changed_.wait(lock, [this] { return helpers_ == 0; });
+    }
+    children_.run();
 }
 
 void GridRun::work() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "block_run.hpp"
+#include "child_launches.hpp"
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
 
@@ -35,7 +36,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim3 grid, dim3 block,
             const LaunchExtent& extent, void* const* args);
 
-    /// Returns when all blocks have ended, or one has failed.
+    /// Returns when all blocks and the kernels that they have launched have ended, or one has failed.
     void run();
 
     // Called by workers and by the code on them.
@@ -55,6 +56,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     [[nodiscard]] std::uint64_t removals_at_submission() const noexcept { return removals_at_submission_; }
     /// Whether the bytes are parameters, variables of the kernel's module, or the workspace of cooperative groups.
     [[nodiscard]] bool is_own(ptx::u64 at, ptx::u64 bytes) const;
+    [[nodiscard]] ChildLaunches& children() noexcept { return children_; }
 
   private:
     struct Cluster;
@@ -91,6 +93,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     const std::function<void()>* dependencies_;
     std::once_flag dependencies_met_;
 
+    ChildLaunches children_;
     std::mutex mutex_;
     std::condition_variable changed_;
     unsigned helpers_ = 0;

@@ -139,6 +139,15 @@ const ptx::VariableRow* find_variable_row(const ptx::ModuleRow& module, const ch
     return found == end ? nullptr : found;
 }
 
+std::pair<const ptx::ModuleRow*, const ptx::KernelRow*> find_kernel_by_code(const void* code) {
+    TranslatedModules& known = translated_modules();
+    const std::lock_guard lock(known.mutex);
+    for (const ptx::ModuleRow* module : known.all)
+        for (ptx::u32 i = 0; i < module->kernel_count; ++i)
+            if (reinterpret_cast<const void*>(module->kernels[i].thread) == code) return {module, &module->kernels[i]};
+    return {nullptr, nullptr};
+}
+
 bool is_in_variable(ptx::u64 at, ptx::u64 bytes) {
     TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cudart_cpu::detail {
 
@@ -23,6 +24,9 @@ const ptx::ModuleRow* load_module(const char* path, std::string& refusal);
 /// These functions return null if the module has no such kernel or variable.
 const ptx::KernelRow* find_kernel_row(const ptx::ModuleRow& module, const char* name);
 const ptx::VariableRow* find_variable_row(const ptx::ModuleRow& module, const char* name);
+
+/// Finds a kernel by the function of its threads; both are null if it belongs to no module.
+std::pair<const ptx::ModuleRow*, const ptx::KernelRow*> find_kernel_by_code(const void* code);
 
 /// Whether the bytes belong to a variable of any module: kernels see those of other files with relocatable device code.
 bool is_in_variable(ptx::u64 at, ptx::u64 bytes);

@@ -101,9 +101,12 @@ class Project:
             sys.exit(f"a function that no file has is missing in another way:\n{said}")
 
     def launches(self) -> None:
+        """Kernels that launch kernels."""
         self.nvcc("-rdc=true", "launches.cu", "-o", "launches", "-lcudadevrt")
-        self.prints("cudaErrorNotSupported\ncudaSuccess 2", "sh", "-c", "./launches 2>/dev/null")
-        self.prints("a kernel launched by a kernel (dynamic parallelism", "./launches")
+        said = "cudaSuccess, sorted, 245760, in order\ncudaErrorNotSupported\ncudaErrorIllegalAddress\n"
+        self.prints(said, "sh", "-c", "./launches 2>/dev/null")
+        self.prints(said.splitlines()[0], "sh", "-c", "CUDART_CPU_CHECK=memory ./launches 2>/dev/null")
+        self.prints("a call of the device runtime, __cudaCDP2MemcpyAsync", "./launches")
 
     # The lines of the page for users' CI.
 

@@ -23,6 +23,24 @@ def assertion(w, a):
     return f"cudart_cpu_assertion(t, {texts[0]}, {texts[1]}, {load(a[2], 'u32')}, {texts[2]});"
 
 
+def launch_parameters(w, a):
+    return (f"store<u64>(address({a[0]}), address(cudart_cpu_launch_parameters(t, {load(a[1], 'u64')}, {load(a[2], 'Index')}, "
+            f"{load(a[3], 'Index')}, {load(a[4], 'u32')})));")
+
+
+def launch(w, a):
+    return (f"store<u32>(address({a[0]}), cudart_cpu_launch(t, reinterpret_cast<void*>({load(a[1], 'u64')}), "
+            f"{load(a[2], 'u64')}, {w.place}));")
+
+
+def new_stream(w, a):  # launches run one after the other, so a stream is a number
+    return f"store<u64>({load(a[1], 'u64')}, u64{{16}}); store<u32>(address({a[0]}), 0u);"
+
+
+def success(w, a):
+    return f"store<u32>(address({a[0]}), 0u);"
+
+
 # The device runtime's functions with the same name in the CPU runtime: result and parameters.
 RUNTIME = {
     "cudaGraphSetConditional": ("void", ["u64", "u32"]),
@@ -51,3 +69,7 @@ DECLARATIONS = "\n".join(f'extern "C" {result} {name}({", ".join(parameters)});'
 
 BUILTINS = {"vprintf": print_, "malloc": malloc, "free": free, "__assertfail": assertion}
 BUILTINS |= {name: runtime(name) for name in RUNTIME}
+# A kernel that launches kernels calls these, by CUDA's names of the second version of dynamic parallelism.
+LAUNCHES = {"GetParameterBufferV2": launch_parameters, "LaunchDeviceV2": launch, "StreamCreateWithFlags": new_stream,
+            "StreamDestroy": success, "GetLastError": success, "PeekAtLastError": success}
+BUILTINS |= {prefix + name: function for name, function in LAUNCHES.items() for prefix in ("__cudaCDP2", "cuda")}

@@ -6,8 +6,8 @@ from ..syntax import Group, Name, Unsupported
 from . import instruction
 from .builtins import BUILTINS
 
-# What kernels call to launch kernels, and what the device runtime has besides.
-LAUNCHES = re.compile(r"__cudaCDP2|cuda(LaunchDevice|GetParameterBuffer|DeviceSynchronize|Stream|Event|Memcpy|Memset)")
+# Functions of the device runtime.
+DEVICE_RUNTIME = re.compile(r"__cudaCDP2|cuda(LaunchDevice|GetParameterBuffer|DeviceSynchronize|Stream|Event|Memcpy|Memset)")
 
 
 @instruction("bra")
@@ -106,8 +106,8 @@ def call(w, i):
         w.line(builtin(w, places))
         return
     if not w.module.defines(name):
-        if LAUNCHES.match(name):
-            raise Unsupported(f"a kernel launched by a kernel (dynamic parallelism: {name})")
+        if DEVICE_RUNTIME.match(name):
+            raise Unsupported(f"a call of the device runtime, {name},")
         if not w.module.declares(name):
             raise Unsupported(f"a call of {name}, which is in another file (it was compiled without -rdc=true),")
         w.calls_other_files = True

@@ -178,6 +178,12 @@ cudart_cpu::ptx::u32 cudart_cpu_printf(cudart_cpu::ptx::Thread& thread, const ch
                                        cudart_cpu::ptx::u32 line, const char* function);
 void* cudart_cpu_malloc(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 bytes);
 void cudart_cpu_free(cudart_cpu::ptx::Thread& thread, void* memory);
+/// Returns the place for the parameters of a kernel's launch by a thread; null if it cannot be launched like this.
+void* cudart_cpu_launch_parameters(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 kernel,
+                                   cudart_cpu::ptx::Index grid, cudart_cpu::ptx::Index block,
+                                   cudart_cpu::ptx::u32 shared_bytes);
+cudart_cpu::ptx::u32 cudart_cpu_launch(cudart_cpu::ptx::Thread& thread, void* params, cudart_cpu::ptx::u64 stream,
+                                       cudart_cpu::ptx::u32 location);
 cudart_cpu::ptx::u64 cudart_cpu_global_timer();
 cudart_cpu::ptx::u64 cudart_cpu_clock();
 }
