@@ -191,3 +191,22 @@ TEST_CASE("a use of a kept entry counts as any other later one, about", "[core][
     CHECK(policy.distance(kept) == Approx(policy.distance(other)).margin(0.5));
     CHECK(kept.uses == other.uses);
 }
+
+TEST_CASE("the entry with the longer gaps goes first, even if it was used last; of equal ones the older, or the larger",
+          "[core][policy]") {
+    KeepPolicy policy;
+    UseHistory rare, often, twin;
+    for (int i = 0; i < 5; ++i) {
+        policy.use(often), policy.use(often), policy.use(often);
+        policy.pass(4);
+        policy.use(rare);
+    }
+    CHECK(policy.goes_before(rare, often));
+    CHECK_FALSE(policy.goes_before(often, rare));
+    CHECK(policy.goes_before(often, rare, 100, 1)); // by size
+    twin = rare;
+    CHECK_FALSE(policy.goes_before(rare, twin));
+    twin.last -= 1;
+    CHECK(policy.goes_before(twin, rare));
+    CHECK_FALSE(policy.goes_before(rare, twin));
+}
