@@ -40,6 +40,29 @@ void segments() {
     stream.synchronize();
     expect(static_cast<float>(rounds), 2, "rounds");
     expect(result[7], 2, "twice the reset value");
+    float sum = 0;
+    // cache begins
+    cudag::CaptureCache cache;
+    for (int i = 1; i <= 10; ++i) { // two eager runs, a capture, seven replays of two graphs each
+        float first = 0;
+        cache.run(stream, n, [&](cudag::Steps& steps) {
+            steps.step("double", [&](cudaStream_t s) { cudag::launch(s, config, scale, n, 2.0f, x); });
+            steps.eager("look", [&](cudaStream_t s) {
+                cudag::memcpy_async(s, host, x.span().first(1));
+                cudag::check(cudaStreamSynchronize(s));
+                first = host[0];
+            });
+            if (first > 100) return; // decided in each call: this break stands before the decision
+            steps.step("add", [&](cudaStream_t s) { cudag::launch(s, config, add, n, x, x, y); });
+        });
+        sum += first;
+    }
+    // cache ends
+    stream.synchronize();
+    expect(sum, 2046, "the sum of the first elements"); // 2 + 4 + ... + 1024
+    cudag::memcpy_async(stream, result, y);
+    stream.synchronize();
+    expect(result[0], 128, "twice the last element up to 100");
 }
 
 } // namespace pages

@@ -54,6 +54,11 @@ struct CaptureCacheOptions {
     std::size_t min_graphs = 1; ///< number of graphs that stay even if they exceed `max_bytes`; at least 1
     /// Maximum number of keys without a graph, whose calls are counted; at least 1. The least recently run one goes.
     std::size_t known_keys = 1024;
+    /// Makes a step that fails in a capture a break from the next call on, as if it had been given to Steps::eager: the
+    /// other steps are captured. For functions whose steps pass values to each other through device memory alone, and
+    /// return nothing: a replay skips them. Such a break is tried as a step again after 64 replays, and, as long as it
+    /// fails, after twice as many each time.
+    bool learn_breaks = false;
 };
 
 /// The way CaptureCache::run ran a function.
@@ -94,7 +99,8 @@ class ChangingBuffer {
     DeviceSpan<std::byte> bytes_;
 };
 
-/// Runs functions of a stream: eagerly at first, then captured, then by replays of the graph, without calling them.
+/// Runs functions of a stream: eagerly at first, then captured, then by replays of the graph, without calling them
+/// (functions with breaks are called).
 ///
 ///     cudag::CaptureCache cache;
 ///     for (int i = 0; i < 100; ++i) // two eager runs, a capture, 97 replays
@@ -125,6 +131,12 @@ class CUDAG_EXPORT CaptureCache {
     /// - `function` is captured in `stream`; the device must be the same in all calls. The cache captures its own copy
     ///   of the function, or moves it from an rvalue. It keeps the return value, for example an owner, until the work
     ///   has ended and is no longer replayed.
+    /// - A function with breaks (Steps::eager) is captured as segments, and called in each replay: its steps are
+    ///   skipped, and their graphs are launched, n + 1 for n breaks; the functions of breaks, and code between steps,
+    ///   run. In the capturing call it is called once more, without a run and without breaks. It returns nothing,
+    ///   allocates nothing by cudag outside of breaks, and has all its work in steps without results; otherwise it runs
+    ///   eagerly, and `report` gives the reason. A replay on another path than the captured one goes on eagerly if the
+    ///   paths part at a break; otherwise it throws CaptureError, with the work up to there enqueued.
     /// - A failed capture ends in an eager run, as in `capture_or_run`: see there for work done once or twice, and for
     ///   exceptions.
     /// - If `stream` is already being captured, the function is called and becomes part of that capture; the cache

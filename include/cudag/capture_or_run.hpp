@@ -5,6 +5,7 @@
 #include <cudag/config.hpp>
 #include <cudag/error.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/segmented_graph.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/steps.hpp>
 #include <cudag/stream.hpp>
@@ -31,8 +32,9 @@ struct CapturedOrRun;
 
 template <>
 struct CapturedOrRun<void> {
-    std::optional<Exec> exec;   ///< Exec of the captured graph, launched once; none if the function ran eagerly
-    std::optional<Error> error; ///< reason for an eager run: the text, and in `labels()` the step
+    std::optional<Exec> exec; ///< Exec of the captured graph, launched once; none with breaks, and after an eager run
+    std::optional<SegmentedGraph> segments; ///< segments of a function with breaks (Steps::eager), launched once
+    std::optional<Error> error;             ///< reason for an eager run: the text, and in `labels()` the step
 };
 
 template <class Output>
@@ -70,6 +72,8 @@ StepsCall steps_call(Callable& function) {
 ///
 /// Asynchronous. The result holds the Exec for replays, or the reason for the eager run. If the function returns a
 /// value (not a reference), the result also holds the value of the last call. Memory is borrowed as in StreamCapture.
+/// - With Steps::eager, the result holds `segments` instead of `exec`: their launches call the functions given to
+///   `eager`, which are kept. What these refer to must outlive the last launch.
 /// - If `stream` is the legacy default stream, or is already being captured, the function runs eagerly; in the latter
 ///   case its work becomes part of that capture.
 /// - Work enqueued into `stream` and the streams forked from it runs on the device once, in any case. With

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/segment_report.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstddef>
@@ -46,6 +47,15 @@ struct CaptureCacheStats {
 /// without room, in 4.0 MiB".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const CaptureCacheStats& stats);
 
+/// A break of a key's function: it is called in each replay.
+struct KeyBreak {
+    std::string label;
+    SourceLocation location; ///< of the call of `eager`, or of `step`
+    /// Error text of the capture that failed in this step, if it is a break since then (`learn_breaks`); empty for
+    /// Steps::eager.
+    std::string reason;
+};
+
 /// The history of one key of a CaptureCache.
 struct KeyReport {
     /// Text of the key, such as "\"decode\"" or "(4, 128)". A key without a text is "key 3", the third key given to the
@@ -61,6 +71,9 @@ struct KeyReport {
     std::uint64_t crowded_runs = 0; ///< eager runs of the warm key for lack of room, among `eager_runs`
     std::uint64_t evictions = 0;    ///< of its graph
     std::size_t bytes = 0;          ///< device memory of its graph, also of a dropped one, estimated; 0: none so far
+    std::size_t segments = 1;       ///< number of graphs of a captured key
+    std::vector<KeyBreak> breaks{}; ///< of a captured key
+    std::vector<CrossingBuffer> crossing{}; ///< device memory that lives across breaks
 };
 
 /// Describes the key: "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays". After a failed capture

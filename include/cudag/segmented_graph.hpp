@@ -81,6 +81,7 @@ class CUDAG_EXPORT SegmentedGraph {
 
   private:
     friend class StreamCapture;
+    friend class detail::CaptureAttempt;
     explicit SegmentedGraph(std::shared_ptr<detail::SegmentedState> state) noexcept;
     [[nodiscard]] const std::shared_ptr<detail::SegmentedState>& state() const;
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/eager_task.hpp>
 #include <cudag/detail/passkey.hpp>
+#include <cudag/detail/step_guide.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/stream_capture.hpp>
@@ -12,6 +14,8 @@
 #include <concepts>
 #include <functional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace cudag {
 
@@ -29,16 +33,20 @@ namespace cudag {
 /// alike, without checks. Valid only during that call of the function, on its thread.
 class CUDAG_EXPORT Steps {
   public:
-    Steps(detail::Passkey, StreamCapture& capture) noexcept : stream_(capture.stream()), capture_(&capture) {}
-    Steps(detail::Passkey, cudaStream_t stream) noexcept : stream_(stream) {}
+    Steps(detail::Passkey, StreamCapture& capture, detail::StepGuide* guide = nullptr) noexcept
+        : stream_(capture.stream()), capture_(&capture), guide_(guide) {}
+    explicit Steps(detail::Passkey, cudaStream_t stream, detail::StepGuide* guide = nullptr) noexcept
+        : stream_(stream), guide_(guide) {}
     Steps(const Steps&) = delete;            // cudag: Steps stay where they are: pass them by reference
     Steps& operator=(const Steps&) = delete; // cudag: Steps stay where they are: pass them by reference
 
     /// Returns the stream for the function's work, borrowed.
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
-    /// Returns whether this call of the function is being captured. If not, its work runs at once, unless someone else
-    /// captures the stream.
-    [[nodiscard]] bool is_captured() const noexcept { return capture_ != nullptr; }
+    /// Returns whether this call of the function is being captured, or replays captured steps. If not, its work runs at
+    /// once, unless someone else captures the stream.
+    [[nodiscard]] bool is_captured() const noexcept {
+        return capture_ != nullptr || (guide_ != nullptr && guide_->is_captured());
+    }
 
     /// Calls `function(stream)` or `function()`, and returns its result. Throws as StreamCapture::step does.
     template <detail::CaptureStep Callable>
@@ -50,8 +58,42 @@ class CUDAG_EXPORT Steps {
     decltype(auto) step( // cudag: step(label, function, options)
         std::string_view label, Callable&& function, StepOptions options,
         SourceLocation location = SourceLocation::current()) {
-        if (capture_ != nullptr) return capture_->step(label, function, options, location);
-        return detail::call_step(function, stream_);
+        using Result = decltype(detail::call_step(function, stream_));
+        if (guide_ == nullptr) return call(label, function, options, location);
+        Guided guided(*this, {detail::StepKind::step, label, location, !std::is_void_v<Result>});
+        if constexpr (std::is_void_v<Result>) {
+            if (!guided.is_called()) return;
+            call(label, function, options, location);
+            guided.finish();
+        } else {
+            Result result = call(label, function, options, location);
+            guided.finish();
+            return result;
+        }
+    }
+
+    /// Adds a break: `function(stream)` or `function()` runs eagerly in each run of the work, between graphs of the
+    /// work before and after it. In a capture it is not called.
+    /// - A CaptureCache calls the whole function in each replay of a key with breaks: it skips the steps, launches
+    /// their
+    ///   graphs, and calls the functions of breaks. So all work stands in steps and breaks, a step gets nothing from
+    ///   other steps but device memory, and a break nothing from steps but device memory. See CaptureCache::run.
+    /// - `capture_or_run` keeps the function for later launches, as StreamCapture::eager does, and throws as it does.
+    template <class Callable>
+    void eager( // cudag: eager(label, function) calls function(cudaStream_t) or function() in each run
+        std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_eager_function<Callable>()) {
+            if (guide_ != nullptr) {
+                Guided guided(*this, {detail::StepKind::eager, label, location});
+                if (!guided.is_called()) return;
+                detail::call_eager(function, stream_);
+                guided.finish();
+            } else if (capture_ != nullptr) {
+                capture_->eager(label, std::forward<Callable>(function), location);
+            } else {
+                detail::call_eager(function, stream_);
+            }
+        }
     }
 
     /// Orders the work enqueued into `other` from now on after all work enqueued into this stream. `other` must be
@@ -65,8 +107,43 @@ class CUDAG_EXPORT Steps {
               SourceLocation location = SourceLocation::current());
 
   private:
+    /// A step under way of a function with a guide; steps inside it have none.
+    class Guided {
+      public:
+        Guided(Steps& steps, const detail::GuidedCall& call)
+            : steps_(steps), guide_(*steps.guide_), is_called_(guide_.begin(call)) {
+            if (is_called_) steps_.guide_ = nullptr;
+        }
+        ~Guided() {
+            steps_.guide_ = &guide_;
+            if (is_called_ && !is_finished_) guide_.end(true);
+        }
+        Guided(const Guided&) = delete;
+        Guided& operator=(const Guided&) = delete;
+
+        [[nodiscard]] bool is_called() const noexcept { return is_called_; }
+        void finish() {
+            is_finished_ = true;
+            guide_.end(false);
+        }
+
+      private:
+        Steps& steps_;
+        detail::StepGuide& guide_;
+        bool is_called_;
+        bool is_finished_ = false;
+    };
+
+    template <class Callable>
+    decltype(auto) call(std::string_view label, Callable& function, const StepOptions& options,
+                        const SourceLocation& location) {
+        if (capture_ != nullptr) return capture_->step(label, function, options, location);
+        return detail::call_step(function, stream_);
+    }
+
     cudaStream_t stream_;
-    StreamCapture* capture_ = nullptr; ///< null in an eager run
+    StreamCapture* capture_ = nullptr; ///< null in an eager run, and in a replay
+    detail::StepGuide* guide_ = nullptr;
 };
 
 namespace detail {

@@ -86,6 +86,7 @@ struct CaptureCall;
 class CaptureState;
 struct CapturedSegments;
 class NewRegion;
+class StepRecorder;
 
 template <class Callable>
 concept CaptureStep = std::invocable<Callable&> || std::invocable<Callable&, cudaStream_t>;
@@ -271,6 +272,7 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
   private:
     friend struct detail::Access;
     friend class detail::CaptureAttempt;
+    friend class detail::StepRecorder;
     friend class detail::NewRegion;
     StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept;
 
@@ -307,6 +309,8 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// was recorded and `may_be_empty`.
     [[nodiscard]] std::optional<Graph> end_graph(const detail::CaptureCall& call, bool may_be_empty,
                                                  std::vector<std::shared_ptr<const void>>& owners);
+    /// Ends the capture and returns its parts.
+    [[nodiscard]] detail::CapturedSegments end_segments(const detail::CaptureCall& call);
     void add_nodes(const detail::GraphBody& function, const SourceLocation& location);
     /// Calls `function(GraphState&)` to add a node in place, as `add` does, and returns its result.
     template <class Function>

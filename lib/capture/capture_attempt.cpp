@@ -7,11 +7,16 @@
 #include "graph/graph_identity.hpp"
 #include "graph/native_graph.hpp"
 #include "handles/buffer_uses.hpp"
+#include "segments/segmented_state.hpp"
+#include "step_recorder.hpp"
 
+#include <cudag/format.hpp>
 #include <cudag/stream_capture.hpp>
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <memory>
 #include <utility>
 
 namespace cudag::detail {
@@ -25,6 +30,20 @@ std::size_t count_native_nodes(cudaGraph_t graph) noexcept {
     return count;
 }
 
+std::size_t estimated_bytes(const Graph& graph) {
+    return estimated_exec_bytes(count_native_nodes(native_of(Access::state(graph))));
+}
+
+/// The error of a function that threw after a break, whose function a capture does not call.
+CaptureError thrown_behind(const CapturedBreak& last, Subject&& subject, const char* what) {
+    return CaptureError(
+        cudaErrorStreamCaptureUnsupported,
+        fmt::format("cudag: {}: the function threw behind the break \"{}\" at {}, which is not called in "
+                    "the capture: use what it computes in breaks only: {}",
+                    subject.text, last.label, last.location, what),
+        {{}, {}, {last.label}, last.location});
+}
+
 } // namespace
 
 RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup& setup,
@@ -35,37 +54,80 @@ RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup&
     try {
         begun = std::make_unique<CaptureState>(stream, options, setup.location);
     } catch (const CaptureError& cause) {
-        return {{}, cause};
+        return {.error = cause};
     }
     if (!setup.refuse_legacy_stream) begun->allow_legacy_stream();
-    const CaptureState& state = *begun;
     StreamCapture capture(Passkey(), std::move(begun));
+    StepRecorder recorder(capture, setup.learned);
+    std::optional<MadeMemory> making;
+    if (setup.is_cached) making.emplace();
+    const auto failure = [&](const Error& cause) {
+        RecordedFunction lost;
+        lost.error = cause;
+        if (const std::optional<std::size_t>& step = recorder.failed())
+            lost.failed = LearnedBreak{*step, recorder.item(*step).label, cause.what()};
+        return lost;
+    };
     try { // any exception after the break of a capture counts as the break: its end reports the cause
-        Steps steps(Passkey(), capture);
+        Steps steps(Passkey(), capture, setup.is_cached ? &recorder : nullptr);
         if (const std::shared_ptr<const void> kept = function(steps)) capture.retain(kept);
     } catch (const CaptureError& cause) {
-        return {{}, cause};
+        return failure(cause);
+    } catch (const std::exception& cause) {
+        if (capture.status() == CaptureStatus::active) {
+            if (capture.segments_ == nullptr) throw;
+            return failure(
+                thrown_behind(capture.segments_->breaks.back(), capture.state_->subject({"capture"}), cause.what()));
+        }
     } catch (...) {
         if (capture.status() == CaptureStatus::active) throw;
     }
+    RecordedFunction recorded;
     try {
-        return {std::move(capture).finish(), {}};
+        if (making) recorded.made = making->take();
+        if (recorder.has_breaks()) {
+            std::size_t bytes = 0;
+            for (const MadeBlock& block : recorded.made)
+                bytes += block.bytes;
+            recorded.parts = recorder.finish(setup.result != nullptr && *setup.result != nullptr, bytes);
+            recorded.items = recorder.take_items();
+        } else if (capture.segments_ != nullptr) {
+            recorded.parts = capture.end_segments({"finish"});
+        } else {
+            recorded.graph = std::move(capture).finish();
+        }
+        return recorded;
     } catch (const CaptureError& cause) {
-        return {{}, cause, state.recorded_nothing()};
+        RecordedFunction lost = failure(cause);
+        lost.recorded_nothing = capture.state_->recorded_nothing();
+        return lost;
     }
 }
 
 CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, const AttemptedFunction& function) {
     RecordedFunction recorded = record(stream, setup, function);
-    if (!recorded.graph) {
+    made = std::move(recorded.made);
+    failed = std::move(recorded.failed);
+    if (recorded.error) {
         error = std::move(recorded.error);
         recorded_nothing_ = recorded.recorded_nothing;
         return;
     }
     try {
-        find_buffers(*recorded.graph, setup.buffers);
+        if (recorded.parts && setup.is_cached) {
+            walked = std::make_shared<WalkedSteps>(*std::move(recorded.parts), std::move(recorded.items), setup);
+            for (const Graph& graph : walked->graphs)
+                bytes += estimated_bytes(graph);
+            return;
+        }
+        if (recorded.parts) {
+            segments = SegmentedGraph(
+                std::make_shared<SegmentedState>(*std::move(recorded.parts), SegmentOptions{setup.instantiate}));
+            return;
+        }
+        buffers = find_buffers(*recorded.graph, setup.buffers);
         exec = recorded.graph->instantiate(setup.instantiate);
-        bytes = estimated_exec_bytes(count_native_nodes(native_of(Access::state(*recorded.graph))));
+        bytes = estimated_bytes(*recorded.graph);
         for (const auto& buffer : buffers)
             if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: tests the binding
     } catch (const CaptureError& cause) {
@@ -78,10 +140,14 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, c
     }
 }
 
-void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given) {
-    if (given.empty()) return;
+RunBuffers CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given) {
+    RunBuffers buffers;
+    if (given.empty()) return buffers;
     const std::vector<Node> nodes = graph.nodes();
-    if (nodes.empty()) return buffers.resize(given.size());
+    if (nodes.empty()) {
+        buffers.resize(given.size());
+        return buffers;
+    }
     for (const DeviceSpan<std::byte>& memory : given) {
         buffers.emplace_back();
         if (memory.empty()) continue;
@@ -105,6 +171,7 @@ void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan
                 refuse<UpdateError>(fmt::format("buffers {} and {} of the run overlap, so that replays could not tell "
                                                 "which is which",
                                                 j, i));
+    return buffers;
 }
 
 } // namespace cudag::detail

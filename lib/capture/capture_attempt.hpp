@@ -1,11 +1,17 @@
 // Attempts to capture functions that may run eagerly instead.
 #pragma once
 
+#include "cuda/made_memory.hpp"
+#include "segments/captured_segments.hpp"
+#include "step_items.hpp"
+#include "step_walk.hpp"
+
 #include <cudag/buffer_param.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/error.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/segmented_graph.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/steps.hpp>
@@ -29,15 +35,22 @@ struct AttemptSetup {
     const SourceLocation& location;
     std::span<const DeviceSpan<std::byte>> buffers = {}; ///< replays use others in their place
     bool allow_empty = false;                            ///< whether the function may record nothing
+    bool is_cached = false; ///< whether replays call the function, and so need its steps; else breaks keep functions
+    std::vector<LearnedBreak> learned = {};              ///< of a cached function
+    const std::shared_ptr<const void>* result = nullptr; ///< of a cached function, null for none, after its call
 };
 
 using AttemptedFunction = std::function<std::shared_ptr<const void>(Steps&)>;
 
-/// The graph of a captured function, or the failure of its capture.
+/// The graph of a captured function, or its parts, or the failure of its capture.
 struct RecordedFunction {
-    std::optional<Graph> graph;
-    std::optional<Error> error;    ///< unless there is a graph
-    bool recorded_nothing = false; ///< the reason for the error
+    std::optional<Graph> graph{};
+    std::optional<CapturedSegments> parts{}; ///< of a function with breaks
+    std::vector<StepItem> items{};           ///< of a cached function with breaks
+    std::optional<Error> error{};            ///< unless there is a graph, or there are parts
+    bool recorded_nothing = false;           ///< the reason for the error
+    std::optional<LearnedBreak> failed{};    ///< the step of a cached function that failed
+    std::vector<MadeBlock> made{};           ///< memory made by a cached function
 };
 
 class CaptureAttempt {
@@ -54,14 +67,19 @@ class CaptureAttempt {
     /// Whether the function is yet to run. If it recorded nothing, all its work is already done.
     [[nodiscard]] bool must_run() const noexcept { return error && !recorded_nothing_; }
 
+    /// Finds the uses of `given` by the nodes of `graph`. Throws UpdateError if an exec could not exchange them.
+    [[nodiscard]] static RunBuffers find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given);
+
     std::optional<Exec> exec;
-    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
-    std::optional<Error> error;                                 ///< unless there is an exec
-    std::size_t bytes = 0;                                      ///< device memory of the exec, estimated
+    RunBuffers buffers;                     ///< of the exec
+    std::shared_ptr<WalkedSteps> walked;    ///< of a cached function with breaks; null otherwise
+    std::optional<SegmentedGraph> segments; ///< of another function with breaks
+    std::optional<Error> error;             ///< if there is neither of these
+    std::optional<LearnedBreak> failed;     ///< as in RecordedFunction
+    std::vector<MadeBlock> made;            ///< likewise
+    std::size_t bytes = 0;                  ///< device memory of the execs, estimated
 
   private:
-    void find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given);
-
     bool recorded_nothing_ = false;
 };
 

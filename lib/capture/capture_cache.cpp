@@ -9,6 +9,8 @@
 #include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
 #include "owners/in_flight.hpp"
+#include "segments/crossing_buffers.hpp"
+#include "step_walk.hpp"
 #include "verification.hpp"
 
 #include <cudag/buffer_param.hpp>
@@ -38,6 +40,9 @@ std::shared_ptr<const void> run_eagerly(cudaStream_t stream,
     return run(steps);
 }
 
+/// The number of replays before a learned break is tried as a step again.
+constexpr std::uint64_t first_retry = 64;
+
 /// An exec, and the memory of its captured function.
 struct VerifiedExec {
     Exec exec;
@@ -53,7 +58,7 @@ struct CachedKey {
         report.location = location;
     }
 
-    [[nodiscard]] bool has_graph() const noexcept { return exec || verified; }
+    [[nodiscard]] bool has_graph() const noexcept { return exec || verified || walked; }
     [[nodiscard]] bool is(const KeyView& view) const {
         return hash == view.hash && *type == *view.type && equal(key.get(), view.key);
     }
@@ -63,11 +68,16 @@ struct CachedKey {
     bool (*equal)(const void*, const void*);
     std::shared_ptr<const void> key;
     KeyReport report;
-    unsigned warm = 0;                                          ///< eager runs since the last attempt to capture
-    std::optional<Exec> exec;                                   ///< none with `verified`
-    std::unique_ptr<VerifiedExec> verified;                     ///< replaces `exec` in a cache that verifies
-    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
-    InFlight in_flight;                                         ///< of the exec
+    unsigned warm = 0;                            ///< eager runs since the last attempt to capture
+    std::optional<Exec> exec;                     ///< none with `verified`
+    std::unique_ptr<VerifiedExec> verified;       ///< replaces `exec` in a cache that verifies
+    RunBuffers buffers;                           ///< of the exec
+    std::shared_ptr<WalkedSteps> walked;          ///< replaces `exec` if the function has breaks
+    unsigned failures = 0;                        ///< failed captures that taught no break
+    std::vector<LearnedBreak> learned;            ///< steps that are breaks
+    std::uint64_t replays_to_retry = first_retry; ///< until a learned break is tried as a step again
+    std::uint64_t retry_after = first_retry;
+    InFlight in_flight; ///< of the execs
     UseHistory history;
     bool is_crowded = false;   ///< its last warm run found no room
     bool has_returned = false; ///< it ran since the eviction of its graph
@@ -154,6 +164,7 @@ class CaptureStore {
         for (const CachedKey* const key : keys) {
             report.keys.push_back(key->report);
             report.keys.back().state = state_of(*key);
+            if (key->walked) describe(*key, report.keys.back());
         }
         return report;
     }
@@ -201,12 +212,16 @@ class CaptureStore {
     }
 
     [[gnu::always_inline]] static void bind(CachedKey& key, Exec& exec, const Buffers& buffers) {
-        if (buffers.size() != key.buffers.size())
+        bind(key, exec, key.buffers, buffers);
+    }
+    [[gnu::always_inline]] static void bind(const CachedKey& key, Exec& exec, const RunBuffers& params,
+                                            const Buffers& buffers) {
+        if (buffers.size() != params.size())
             refuse(fmt::format("CaptureCache: key {} was captured with {} changing buffers, and is run with {}",
-                               key.report.key, key.buffers.size(), buffers.size()));
+                               key.report.key, params.size(), buffers.size()));
         std::vector<BufferBinding> bindings;
         for (std::size_t i = 0; i < buffers.size(); ++i)
-            if (key.buffers[i]) bindings.emplace_back(*key.buffers[i], buffers[i]);
+            if (params[i]) bindings.emplace_back(*params[i], buffers[i]);
         if (!bindings.empty()) exec.bind(bindings);
     }
 
@@ -214,6 +229,7 @@ class CaptureStore {
                                        const CachedCall& call) {
         if (key.exec) return replay(stream, key, *key.exec, buffers);
         if (key.verified) return replay_verified(stream, key, buffers, call);
+        if (key.walked) return replay_walked(stream, key, buffers, call);
         const bool is_warm = is_to_capture(key) && key.warm >= options_.warm_up;
         if (is_warm && gets_room(key)) return capture(stream, key, buffers, call);
         const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
@@ -244,56 +260,171 @@ class CaptureStore {
         return replay(stream, key, key.verified->exec, buffers);
     }
 
+    /// Calls `function(steps)` as a replay, between marks of its work.
+    template <class Function>
+    static void walk(cudaStream_t stream, CachedKey& key, WalkedSteps& walked, const Function& function) {
+        struct Marked {
+            CachedKey& key;
+            cudaStream_t stream;
+            LaunchMark mark = key.in_flight.mark(stream);
+            ~Marked() { key.in_flight.launched(std::move(mark), stream); }
+        };
+        const Marked marked{key, stream};
+        StepWalk guide(walked, stream);
+        Steps steps(Passkey(), stream, &guide);
+        function(steps);
+        guide.finish();
+    }
+
+    [[gnu::noinline]] RunKind replay_walked(cudaStream_t stream, CachedKey& key, const Buffers& buffers,
+                                            const CachedCall& call) {
+        const std::shared_ptr<WalkedSteps> walked = key.walked; // the function may drop the key, or capture it again
+        if (!key.learned.empty() && --key.replays_to_retry == 0) {
+            key.retry_after *= 2;
+            key.replays_to_retry = key.retry_after;
+            return retry(stream, key, buffers, call);
+        }
+        for (std::size_t i = 0; i < walked->execs.size(); ++i)
+            bind(key, walked->execs[i], walked->buffers[i], buffers);
+        if (options_.verify != 0 && (key.report.replays + 1) % options_.verify == 0)
+            verify_walked(stream, key, *walked, call);
+        walk(stream, key, *walked, [&](Steps& steps) { static_cast<void>(call.run(call.function, steps)); });
+        ++key.report.replays;
+        ++stats_.replays;
+        return RunKind::replayed;
+    }
+
     static MadeBlock object_of(const void* function, const CachedCall& call) noexcept {
         return {reinterpret_cast<std::uintptr_t>(function), call.bytes};
     }
 
-    void verify(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) const {
-        bind(key, key.verified->exec, buffers); // those that the function records now
-        const VerifiedReplay verified{
-            fmt::format("CaptureCache: key {}: replay {}", key.report.key, key.report.replays + 1), key.report.location,
-            "put what changes into the key, pass changing buffers in a list, and changing values in device memory "
-            "(DeviceScalar), or forget the key after a change"};
-        const AttemptSetup setup{
-            options_.mode, options_.refuse_legacy_stream, options_.instantiate, key.report.location, {}, true};
-        MadeMemory made;
-        const RecordedFunction again =
-            CaptureAttempt::record(stream, setup, [&](Steps& steps) { return call.run(call.function, steps); });
-        if (!again.graph) refuse_again(verified, *again.error);
-        require_same(verified, key.verified->exec, key.verified->memory, *again.graph,
-                     {made.take(), object_of(call.function, call)});
+    static VerifiedReplay verified_replay(const CachedKey& key) {
+        return {fmt::format("CaptureCache: key {}: replay {}", key.report.key, key.report.replays + 1),
+                key.report.location,
+                "put what changes into the key, pass changing buffers in a list, and changing values in device memory "
+                "(DeviceScalar), or forget the key after a change"};
     }
 
-    RunKind capture(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
-        struct Kept {
-            std::shared_ptr<void> function;
-            std::shared_ptr<const void> output = nullptr;
-        };
-        const auto kept = std::make_shared<Kept>(Kept{call.keep(call.function)});
-        const auto function = [&](Steps& steps) {
+    [[nodiscard]] RecordedFunction record_again(cudaStream_t stream, const CachedKey& key,
+                                                const CachedCall& call) const {
+        std::shared_ptr<const void> result;
+        AttemptSetup setup = setup_of(key, {}, result);
+        setup.allow_empty = true;
+        RecordedFunction again = CaptureAttempt::record(stream, setup, [&](Steps& steps) {
+            result = call.run(call.function, steps);
+            return result;
+        });
+        if (again.error) refuse_again(verified_replay(key), *again.error);
+        return again;
+    }
+
+    void verify(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) const {
+        bind(key, key.verified->exec, buffers); // those that the function records now
+        RecordedFunction again = record_again(stream, key, call);
+        if (!again.graph) refuse_path(key);
+        require_same(verified_replay(key), key.verified->exec, key.verified->memory, *again.graph,
+                     {std::move(again.made), object_of(call.function, call)});
+    }
+
+    /// The execs have been bound.
+    void verify_walked(cudaStream_t stream, const CachedKey& key, const WalkedSteps& walked,
+                       const CachedCall& call) const {
+        const RecordedFunction again = record_again(stream, key, call);
+        const bool is_same_path =
+            again.parts && std::ranges::equal(again.items, walked.items, {}, &StepItem::label, &StepItem::label);
+        if (!is_same_path || again.parts->graphs.size() != walked.execs.size()) refuse_path(key);
+        for (std::size_t i = 0; i < walked.execs.size(); ++i)
+            require_same(verified_replay(key), walked.execs[i], {}, again.parts->graphs[i], {});
+    }
+
+    [[noreturn]] static void refuse_path(const CachedKey& key) {
+        const VerifiedReplay replay = verified_replay(key);
+        refuse<CaptureError>("the function, captured again, has other steps and breaks than in its capture: put what "
+                             "decides its path into the key, or a break before the decision",
+                             {replay.text, {}, replay.where}, cudaErrorIllegalState);
+    }
+
+    /// `result` is null, and becomes the result of the captured function.
+    [[nodiscard]] AttemptSetup setup_of(const CachedKey& key, const Buffers& buffers,
+                                        const std::shared_ptr<const void>& result) const {
+        AttemptSetup setup{options_.mode, options_.refuse_legacy_stream, options_.instantiate, key.report.location,
+                           buffers};
+        setup.is_cached = true;
+        setup.learned = key.learned;
+        setup.result = &result;
+        return setup;
+    }
+
+    struct Kept {
+        std::shared_ptr<void> function;
+        std::shared_ptr<const void> output = nullptr;
+    };
+
+    static AttemptedFunction kept_function(const CachedCall& call, const std::shared_ptr<Kept>& kept) {
+        return [call, kept](Steps& steps) {
             kept->output = call.run_kept(kept->function.get(), steps);
             return kept;
         };
-        const AttemptSetup setup{options_.mode, options_.refuse_legacy_stream, options_.instantiate,
-                                 key.report.location, buffers};
-        std::optional<MadeMemory> made;
-        if (options_.verify != 0) made.emplace();
+    }
+
+    /// Runs a new capture with breaks by a walk, and keeps it.
+    RunKind keep_walked(cudaStream_t stream, CachedKey& key, std::shared_ptr<WalkedSteps>&& walked, std::size_t bytes,
+                        const AttemptedFunction& function) {
+        walk(stream, key, *walked, [&](Steps& steps) { static_cast<void>(function(steps)); });
+        take_place(key, bytes);
+        key.exec.reset();
+        key.verified.reset();
+        key.walked = std::move(walked);
+        ++stats_.captures;
+        return RunKind::captured;
+    }
+
+    /// Captures the function with its oldest learned break as a step. If this fails, the former capture stays.
+    RunKind retry(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
+        const std::shared_ptr<WalkedSteps> former = key.walked;
+        std::rotate(key.learned.begin(), key.learned.begin() + 1, key.learned.end());
+        const auto kept = std::make_shared<Kept>(Kept{call.keep(call.function)});
+        const AttemptedFunction function = kept_function(call, kept);
+        AttemptSetup setup = setup_of(key, buffers, kept->output);
+        setup.learned.pop_back();
         CaptureAttempt attempt(stream, setup, function);
-        if (attempt.exec) {
-            std::unique_ptr<VerifiedExec> verified;
-            if (made)
-                verified = std::make_unique<VerifiedExec>(
-                    VerifiedExec{std::move(*attempt.exec), {made->take(), object_of(kept->function.get(), call)}});
-            launch(stream, key, verified ? verified->exec : *attempt.exec);
-            take_place(key, attempt.bytes);
-            if (verified)
-                key.verified = std::move(verified);
-            else
-                key.exec = std::move(attempt.exec);
-            key.buffers = std::move(attempt.buffers);
-            ++stats_.captures;
-            return RunKind::captured;
+        if (!attempt.error) {
+            const RunKind kind = keep_captured(stream, key, std::move(attempt), function, call, *kept);
+            key.learned.pop_back();
+            return kind;
         }
+        for (std::size_t i = 0; i < former->execs.size(); ++i)
+            bind(key, former->execs[i], former->buffers[i], buffers);
+        walk(stream, key, *former, [&](Steps& steps) { static_cast<void>(function(steps)); });
+        ++key.report.replays;
+        ++stats_.replays;
+        return RunKind::replayed;
+    }
+
+    RunKind keep_captured(cudaStream_t stream, CachedKey& key, CaptureAttempt&& attempt,
+                          const AttemptedFunction& function, const CachedCall& call, const Kept& kept) {
+        if (attempt.walked) return keep_walked(stream, key, std::move(attempt.walked), attempt.bytes, function);
+        std::unique_ptr<VerifiedExec> verified;
+        if (options_.verify != 0)
+            verified = std::make_unique<VerifiedExec>(VerifiedExec{
+                std::move(*attempt.exec), {std::move(attempt.made), object_of(kept.function.get(), call)}});
+        launch(stream, key, verified ? verified->exec : *attempt.exec);
+        take_place(key, attempt.bytes);
+        if (verified)
+            key.verified = std::move(verified);
+        else
+            key.exec = std::move(attempt.exec);
+        key.walked.reset();
+        key.buffers = std::move(attempt.buffers);
+        ++stats_.captures;
+        return RunKind::captured;
+    }
+
+    RunKind capture(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
+        const auto kept = std::make_shared<Kept>(Kept{call.keep(call.function)});
+        const AttemptedFunction function = kept_function(call, kept);
+        CaptureAttempt attempt(stream, setup_of(key, buffers, kept->output), function);
+        if (!attempt.error) return keep_captured(stream, key, std::move(attempt), function, call, *kept);
         std::string reason = attempt.error->what();
         std::string step = attempt.error->labels().empty() ? std::string() : attempt.error->labels().front();
         keep_until_run(stream, [&]() -> std::shared_ptr<const void> {
@@ -303,12 +434,34 @@ class CaptureStore {
         key.report.step = std::move(step);
         ++key.report.failed_captures;
         ++stats_.failed_captures;
-        key.warm = 0;
+        const auto is_known = [&](const LearnedBreak& each) { return each.item == attempt.failed->item; };
+        if (options_.learn_breaks && attempt.failed && std::ranges::none_of(key.learned, is_known)) {
+            key.learned.push_back(*std::move(attempt.failed)); // and the next call captures
+        } else {
+            key.warm = 0;
+            ++key.failures;
+        }
         count_eager_run(key);
         observe([&] {
             return ObservedFallback{"CaptureCache", key.report.step, key.report.reason, key.report.location};
         });
         return RunKind::eager;
+    }
+
+    static void describe(const CachedKey& key, KeyReport& report) {
+        report.segments = key.walked->graphs.size();
+        for (std::size_t i = 0; i < key.walked->items.size(); ++i) {
+            const StepItem& item = key.walked->items[i];
+            if (!item.is_break) continue;
+            const auto learned = std::ranges::find(key.learned, i, &LearnedBreak::item);
+            report.breaks.push_back(
+                {item.label, item.location, learned == key.learned.end() ? std::string() : learned->reason});
+        }
+        report.crossing = crossing_buffers(key.walked->graphs);
+        for (CrossingBuffer& buffer : report.crossing)
+            for (const StepItem& item : key.walked->items)
+                if (item.is_break && buffer.first < item.segment && item.segment <= buffer.last)
+                    buffer.breaks.push_back(item.label);
     }
 
     static void run_into_capture(cudaStream_t stream, const CachedCall& call) {
@@ -366,9 +519,7 @@ class CaptureStore {
         return key.is_crowded ? KeyState::crowded_out : KeyState::warming_up;
     }
     /// Whether captures of the key have not failed too often.
-    [[nodiscard]] bool is_to_capture(const CachedKey& key) const noexcept {
-        return key.report.failed_captures <= options_.retries;
-    }
+    [[nodiscard]] bool is_to_capture(const CachedKey& key) const noexcept { return key.failures <= options_.retries; }
 
     [[nodiscard]] Place find(const KeyView& view) {
         const std::list<Place>& same_hash = of_hash_.of(view.hash);
@@ -490,6 +641,7 @@ class CaptureStore {
         policy_.displace(key->history);
         key->exec.reset();
         key->verified.reset();
+        key->walked.reset();
         key->buffers.clear();
         key->has_returned = false;
         ++key->report.evictions;

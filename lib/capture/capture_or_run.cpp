@@ -23,17 +23,19 @@ CapturedOrRun<> capture_or_run(cudaStream_t stream, const StepsCall& function, c
     });
     if (attempt.exec) {
         attempt.exec->launch(stream);
+    } else if (attempt.segments) {
+        attempt.segments->launch(stream);
     } else if (attempt.must_run()) {
         Steps steps(Passkey(), stream);
         function.call(function.object, steps);
     }
-    if (!attempt.exec)
+    if (attempt.error)
         observe([&] {
             const Error& error = *attempt.error;
             return ObservedFallback{"capture_or_run", error.labels().empty() ? std::string() : error.labels().front(),
                                     error.what(), location};
         });
-    return {std::move(attempt.exec), std::move(attempt.error)};
+    return {std::move(attempt.exec), std::move(attempt.segments), std::move(attempt.error)};
 }
 
 } // namespace cudag::detail

@@ -2,6 +2,8 @@
 #include <cudag/capture_report.hpp>
 #include <cudag/format.hpp>
 
+#include "segments/crossing_buffers.hpp"
+
 #include <fmt/format.h>
 
 namespace cudag {
@@ -51,6 +53,13 @@ std::string to_string(const KeyReport& report) {
     if (report.failed_captures != 0) text += ", " + count(report.failed_captures, "failed capture");
     if (!report.step.empty()) text += fmt::format(" in step \"{}\"", report.step);
     if (!report.reason.empty()) text += ": " + report.reason;
+    if (!report.breaks.empty())
+        text += fmt::format("\n  {}, {}", count(report.segments, "segment"), count(report.breaks.size(), "break"));
+    for (const KeyBreak& each : report.breaks)
+        text += fmt::format("\n  \"{}\" at {}{}{}", each.label, each.location,
+                            each.reason.empty() ? "" : ", learned: ", each.reason);
+    for (const CrossingBuffer& buffer : report.crossing)
+        text += "\n  " + detail::text_of(buffer);
     return text;
 }
 

@@ -497,6 +497,8 @@ cudaGraph_t CaptureState::end(const CaptureCall& call) {
             // Found now: a failed end destroys unjoined work. The search costs as much as a CUDA call for each node.
             const bool may_be_told = has_unjoined_fork() || !names_->stretches().empty();
             if (may_be_told) unjoined = unjoined_work(graph_, natives_before_, last_front_, *names_);
+            if (call.name == "eager" && has_unjoined_fork()) // CUDA accepts a fork without work, but no later join
+                refuse<CaptureError>(unjoined_forks(unjoined), subject(call), cudaErrorStreamCaptureUnjoined);
         } catch (...) {
             abandon();
             throw;

@@ -16,6 +16,7 @@ void order_eagerly(cudaStream_t before, cudaStream_t after) {
 } // namespace
 
 void Steps::fork(StreamRef other, SourceLocation location) {
+    if (guide_ != nullptr && !guide_->begin({detail::StepKind::fork, {}, location})) return;
     if (capture_ != nullptr)
         capture_->fork(other, location);
     else
@@ -23,6 +24,7 @@ void Steps::fork(StreamRef other, SourceLocation location) {
 }
 
 void Steps::join(StreamRef other, SourceLocation location) {
+    if (guide_ != nullptr && !guide_->begin({detail::StepKind::join, {}, location})) return;
     if (capture_ != nullptr)
         capture_->join(other, location);
     else

@@ -126,6 +126,10 @@ SegmentedGraph StreamCapture::finish_segments(const SegmentOptions& options) && 
     if (state_->is_into_another())
         detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
                                      state_->subject(call), cudaErrorIllegalState);
+    return SegmentedGraph(std::make_shared<detail::SegmentedState>(end_segments(call), options));
+}
+
+detail::CapturedSegments StreamCapture::end_segments(const detail::CaptureCall& call) {
     const bool has_breaks = segments_ != nullptr;
     detail::CapturedSegments parts;
     std::optional<Graph> last = end_graph(call, has_breaks, parts.owners);
@@ -135,7 +139,7 @@ SegmentedGraph StreamCapture::finish_segments(const SegmentOptions& options) && 
         segments_ = nullptr;
     }
     if (last && last->node_count() != 0) parts.graphs.push_back(*std::move(last));
-    return SegmentedGraph(std::make_shared<detail::SegmentedState>(std::move(parts), options));
+    return parts;
 }
 
 CaptureStatus StreamCapture::status() const {

@@ -1,4 +1,6 @@
 // The report of a SegmentedGraph, as text.
+#include "crossing_buffers.hpp"
+
 #include <cudag/segment_report.hpp>
 
 #include <cudag/format.hpp>
@@ -9,6 +11,15 @@
 #include <string>
 
 namespace cudag {
+
+std::string detail::text_of(const CrossingBuffer& buffer) {
+    std::string text =
+        fmt::format("{} bytes{} at {}: segments {} to {}, across ", buffer.bytes,
+                    buffer.is_graph_memory ? " of graph memory" : "", buffer.data, buffer.first, buffer.last);
+    for (std::size_t i = 0; i < buffer.breaks.size(); ++i)
+        text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", buffer.breaks[i]);
+    return text;
+}
 
 std::string to_string(const SegmentedReport& report) {
     const auto s = [](std::size_t count) { return count == 1 ? "" : "s"; };
@@ -22,12 +33,8 @@ std::string to_string(const SegmentedReport& report) {
     for (const BreakReport& each : report.breaks)
         text += fmt::format("\n\"{}\" at {}: after {} segment{}, {} run{}", each.label, each.location, each.segments,
                             s(each.segments), each.runs, each.runs == 1 ? "" : "s");
-    for (const CrossingBuffer& buffer : report.crossing) {
-        text += fmt::format("\n{} bytes{} at {}: segments {} to {}, across ", buffer.bytes,
-                            buffer.is_graph_memory ? " of graph memory" : "", buffer.data, buffer.first, buffer.last);
-        for (std::size_t i = 0; i < buffer.breaks.size(); ++i)
-            text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", buffer.breaks[i]);
-    }
+    for (const CrossingBuffer& buffer : report.crossing)
+        text += "\n" + detail::text_of(buffer);
     return text;
 }
 

@@ -4,7 +4,7 @@
 #include "crossing_buffers.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
-#include "graph/graph_owners.hpp"
+#include "shared_owners.hpp"
 
 #include <cudag/capture_mode.hpp>
 #include <cudag/error.hpp>
@@ -36,18 +36,15 @@ class SegmentedState::Launch {
 
 SegmentedState::SegmentedState(CapturedSegments&& captured, const SegmentOptions& options)
     : parts_(std::move(captured)), runs_(parts_.breaks.size()) {
-    std::vector<std::shared_ptr<const void>> all = parts_.owners;
-    for (const CapturedBreak& each : parts_.breaks)
-        all.push_back(each.task.function);
     if (!parts_.breaks.empty()) {
         Owners owners;
-        for (const std::shared_ptr<const void>& owner : all)
+        for (const std::shared_ptr<const void>& owner : parts_.owners)
             owners.push_back({0, 0, owner});
+        for (const CapturedBreak& each : parts_.breaks)
+            owners.push_back({0, 0, each.task.function});
         kept_ = version_of(std::move(owners));
     }
-    if (!all.empty()) // each Exec keeps all, since its work may use memory that another segment's part brought
-        for (const Graph& graph : parts_.graphs)
-            keep_owners(Access::state(graph), std::vector(all));
+    share_owners(parts_);
     if (options.share_execs && !parts_.graphs.empty()) {
         shared_.emplace(ExecCacheOptions{.capacity = parts_.graphs.size(), .instantiate = options.instantiate});
         return;

@@ -312,7 +312,7 @@ void written(cudag::StreamCapture& capture, cudag::DeviceBuffer<float>& x) {
 }
 
 // Breaks.
-void breaks(cudag::Stream& stream, cudag::StreamCapture& capture) {
+void breaks(cudag::Stream& stream, cudag::StreamCapture& capture, cudag::Steps& steps) {
 #if CUDAG_MISTAKE == 66 // expect-error: cudag: the function of eager() is called with the stream, or with nothing
     capture.eager("look", [](int) {});
 #elif CUDAG_MISTAKE == 67 // expect-error: cudag: eager() would drop what its function returns
@@ -326,7 +326,12 @@ void breaks(cudag::Stream& stream, cudag::StreamCapture& capture) {
     cudag::SegmentedGraph other = cudag::capture_segments(stream, outside);
 #elif CUDAG_MISTAKE == 71 // expect-error: cudag: capture_segments() would drop what the function returns
     cudag::SegmentedGraph other = cudag::capture_segments(stream, [](cudag::StreamCapture&) { return 1; });
+#elif CUDAG_MISTAKE == 72 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
+    steps.eager([](cudaStream_t) {});
+#elif CUDAG_MISTAKE == 73 // expect-error: cudag: eager() would drop what its function returns
+    steps.eager("look", [](cudaStream_t s) { return cudaStreamSynchronize(s); });
 #endif
+    steps.eager("look", [] {});
     capture.eager("look", [] {});
     cudag::SegmentedGraph other = cudag::capture_segments(stream, [](cudag::StreamCapture&) {});
 }

@@ -190,6 +190,13 @@ TEST_CASE("a break stands between nodes of one stream; other places are refused 
         CHECK(is_usable(stream));
         CHECK(is_usable(side));
     }
+    SECTION("with an open fork without work") {
+        StreamCapture c(stream);
+        c.fork(side);
+        const auto error = refused<CaptureError>([&] { c.eager("look", nothing_more); });
+        CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
+        CHECK_THAT(error.what(), ContainsSubstring("work forked at ") && ContainsSubstring("is not joined: stream "));
+    }
     SECTION("on another thread: the capture goes on") {
         StreamCapture c(stream);
         add_one(stream.get(), cell);

@@ -46,14 +46,28 @@ class Parts {
         return now;
     }
 
+    /// The same parts as a function for caches; `waits` makes a step that cannot be captured.
+    auto function(bool waits = false) {
+        return [this, waits](cudag::Steps& steps) {
+            steps.step("before", [&](cudaStream_t s) {
+                count(s, 1);
+                if (waits) stream.synchronize();
+            });
+            steps.eager("break", [&](cudaStream_t s) { count(s, 10); });
+            steps.step("after", [&](cudaStream_t s) { count(s, 1); });
+        };
+    }
+
     /// Ends a capture left by a fault in the place of cudaStreamEndCapture: see faults_capture_cache_cpu.cpp.
-    void end_capture() const {
+    /// Whether there was one.
+    bool end_capture() const {
         cudaStreamCaptureStatus status{};
         cudag::check(cudaStreamIsCapturing(stream.get(), &status));
-        if (status == cudaStreamCaptureStatusNone) return;
+        if (status == cudaStreamCaptureStatusNone) return false;
         cudaGraph_t graph = nullptr;
         if (cudaStreamEndCapture(stream.get(), &graph) == cudaSuccess) cudag::check(cudaGraphDestroy(graph));
         static_cast<void>(cudaGetLastError());
+        return true;
     }
 
     Stream stream;
@@ -130,4 +144,75 @@ TEST_CASE("whichever call fails, a report of segments is complete or throws", "[
     CHECK(faults.thrown + faults.ignored >= 1);
     CHECK(report->nodes.size() == 2);
     CHECK(report->crossing.size() == 2);
+}
+
+TEST_CASE("whichever call fails, a cache has run a function with breaks once, or up to there",
+          "[unit][faults][segments]") {
+    Parts parts;
+    const bool waits = GENERATE(false, true); // a learned break
+    const int runs = GENERATE(1, 2, 3);
+    CAPTURE(waits, runs);
+    std::optional<cudag::CaptureCache> cache;
+    cudag::CaptureCacheStats before;
+    bool has_run = false, was_left = false;
+    const auto run = [&] { return cache->run(parts.stream, "key", parts.function(waits)); };
+    const Faults faults = for_every_call_failing(
+        [&] {
+            try {
+                run();
+                has_run = true;
+            } catch (const cudag::CaptureError&) {
+                was_left = parts.end_capture();
+                if (!was_left) throw;
+            }
+        },
+        [&] {
+            was_left = parts.end_capture() || was_left;
+            const int counted = parts.counted();
+            CAPTURE(counted, was_left);
+            if (has_run && !was_left)
+                CHECK(counted == 12);
+            else
+                CHECK((counted == 0 || counted == 1 || counted == 11 || counted == 12));
+            if (!has_run) CHECK(cache->stats() == before);
+            for (int i = 0; i < 2; ++i) {
+                run();
+                CHECK(parts.counted() == 12);
+            }
+        },
+        [&] {
+            cache.emplace(cudag::CaptureCacheOptions{.warm_up = 1, .retries = 9, .learn_breaks = true});
+            for (int i = 0; i < runs; ++i) {
+                run();
+                CHECK(parts.counted() == 12);
+            }
+            before = cache->stats();
+            has_run = was_left = false;
+        });
+    CHECK(faults.thrown >= 2);
+    CHECK(parts.counted() == 12);
+}
+
+TEST_CASE("whichever call fails, capture_or_run has run a function with breaks once, or up to there",
+          "[unit][faults][segments]") {
+    Parts parts;
+    bool has_run = false;
+    const Faults faults = for_every_call_failing(
+        [&] {
+            const auto ran = cudag::capture_or_run(parts.stream, parts.function());
+            has_run = true;
+        },
+        [&] {
+            const bool was_left = parts.end_capture();
+            const int counted = parts.counted();
+            CAPTURE(counted, was_left);
+            if (has_run && !was_left)
+                CHECK(counted == 12);
+            else
+                CHECK((counted == 0 || counted == 1 || counted == 11 || counted == 12));
+        },
+        [&] { has_run = false; });
+    CHECK(faults.thrown >= 2);
+    CHECK(faults.ignored >= 3);
+    CHECK(parts.counted() == 12);
 }
