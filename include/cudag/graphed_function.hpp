@@ -38,6 +38,7 @@ struct GraphedFunctionOptions {
     /// - inputs not found in the parameters of any node, or in memcpy nodes of two or three dimensions;
     /// - inputs of memcpy nodes, if given in memory outside CUDA's memory pools: static inputs come from a pool, and
     ///   the copies of an Exec accept no other memory in exchange;
+    /// - all inputs of a function that takes `Steps&`;
     /// - all inputs, if the captured function contains a node unknown to cudag, such as a conditional node of its own.
     bool bind_inputs = false;
     /// The options of the capture. A function without work needs `allow_empty`, unless all its inputs are empty.
@@ -74,11 +75,17 @@ class GraphedFunction {
 /// more often than the least used shape: it then takes that one's place. `needed_capacity` tells how many shapes come
 /// again. The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up
 /// runs are real calls on copies of the inputs: they change other memory, and do host work, like any call. An owner
-/// held or returned by the function lives as long as a replay may use it. Replays run one after the other, in the order
-/// of the calls, in all streams. The destructor waits for none. Move-only; a moved-from GraphedFunction throws
-/// GraphError. Threads: one at a time on one object, except for const calls.
-template <class Output, class... Input>
-class GraphedFunction<Output(cudaStream_t, Input...)> {
+/// held or returned by the function lives as long as a replay may use it.
+/// A function that takes a `Steps&` instead of the stream may have breaks (Steps::eager): each `forward` launches the
+/// graphs between them, and calls their functions with its stream. These are kept with the shape, as by
+/// StreamCapture::eager: let them capture local variables, such as the inputs, by value. They must not use this object.
+/// The inputs of such a function are always copied.
+/// Replays run one after the other, in the order of the calls, in all streams. The destructor waits for none.
+/// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, except for const
+/// calls.
+template <class Output, class First, class... Input>
+requires detail::GraphedFirst<First>
+class GraphedFunction<Output(First, Input...)> {
     static_assert((detail::is_device_span<Input> && ...),
                   "cudag: the inputs of a graphed function are DeviceSpans, by value, after the stream");
     static_assert(std::is_void_v<Output> || std::is_object_v<Output>,
@@ -91,7 +98,7 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     requires(!std::same_as<std::remove_cvref_t<Callable>, GraphedFunction>)
     explicit GraphedFunction(Callable&& function, GraphedFunctionOptions options = {},
                              SourceLocation location = SourceLocation::current())
-        : cache_(detail::graphed_task<Output, Input...>(std::forward<Callable>(function)), options, location) {}
+        : cache_(detail::graphed_task<Output, First, Input...>(std::forward<Callable>(function)), options, location) {}
 
     /// Enqueues the function's work on `inputs` in `stream`, and returns its outputs. Asynchronous: the outputs exist
     /// once `stream` has run the work. Each of `inputs` may be any source of `memcpy_async`, or empty. It is borrowed

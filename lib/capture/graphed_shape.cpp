@@ -147,7 +147,8 @@ void warm_up(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given
     const SideWork work(setup, stream);
     for (unsigned i = 0; i < setup.options.warm_up_runs; ++i) {
         copy_inputs(setup.side.get(), given, inputs); // each time: the function may write to them
-        setup.task.run(setup.task.callable.get(), setup.side.get(), inputs.data());
+        Steps steps(Passkey(), setup.side.get());
+        setup.task.run(setup.task.callable.get(), steps, inputs.data());
     }
 }
 
@@ -165,12 +166,14 @@ Subject GraphedSetup::subject() const {
 }
 
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given)
-    : memory_(allocate_inputs(setup, stream, given, inputs_)), exec_(prepare(setup, stream, given)) {}
+    : memory_(allocate_inputs(setup, stream, given, inputs_)) {
+    prepare(setup, stream, given);
+}
 
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given, Eager)
     : memory_(allocate_inputs(setup, stream, given, inputs_)) {}
 
-Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
+void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
     warm_up(setup, stream, given, inputs_);
     CaptureOptions options = setup.options.capture;
     const auto is_empty = [](const GraphedInput& input) { return input.size == 0; };
@@ -178,9 +181,12 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     Recorded recorded = record(setup, options, inputs_);
     output_ = std::move(recorded.output);
     made_ = std::move(recorded.made);
-    Exec exec = recorded.graph.instantiate(setup.options.instantiate);
-    if (setup.options.bind_inputs) bound_.emplace(recorded.graph, exec, given, inputs_, setup.task.is_const);
-    return exec;
+    if (recorded.segments) {
+        segments_ = std::move(recorded.segments);
+        return;
+    }
+    exec_ = recorded.graph->instantiate(setup.options.instantiate);
+    if (setup.options.bind_inputs) bound_.emplace(*recorded.graph, *exec_, given, inputs_, setup.task.is_const);
 }
 
 GraphedShape::Recorded GraphedShape::record(const GraphedSetup& setup, CaptureOptions options,
@@ -188,16 +194,29 @@ GraphedShape::Recorded GraphedShape::record(const GraphedSetup& setup, CaptureOp
     std::optional<MadeMemory> made;
     if (setup.options.verify != 0) made.emplace();
     StreamCapture capture(setup.side, options, setup.location);
-    std::shared_ptr<const void> output = capture.step(
-        name_of(inputs),
-        [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs.data()); },
-        {.allow_empty = true}, setup.location);           // finish() checks, by CaptureOptions
-    capture.retain(memory_, setup.task.callable, output); // replays in flight outlive the shape
-    return {std::move(capture).finish(), std::move(output), made ? made->take() : std::vector<MadeBlock>()};
+    const auto run = [&] {
+        Steps steps(Passkey(), capture);
+        return setup.task.run(setup.task.callable.get(), steps, inputs.data());
+    };
+    Recorded recorded;
+    if (setup.task.takes_steps) { // a break inside of a step would be refused
+        recorded.output = run();
+        capture.mark(name_of(inputs), setup.location);
+    } else {
+        recorded.output = capture.step(name_of(inputs), run, {.allow_empty = true},
+                                       setup.location); // finish() checks, by CaptureOptions
+    }
+    capture.retain(memory_, setup.task.callable, recorded.output); // replays in flight outlive the shape
+    if (setup.task.takes_steps)
+        recorded.segments = std::move(capture).finish_segments({.instantiate = setup.options.instantiate});
+    else
+        recorded.graph = std::move(capture).finish();
+    if (made) recorded.made = made->take();
+    return recorded;
 }
 
 void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
-    if (exec_->replays() % setup.options.verify != 0) return; // the launch after the capture is no replay
+    if (replays() % setup.options.verify != 0) return; // the launch after the capture is no replay
     std::vector<StaticInput> inputs = inputs_;
     if (bound_) {
         static_cast<void>(bound_->bind(*exec_, given));
@@ -208,12 +227,19 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
     CaptureOptions options = setup.options.capture;
     options.allow_empty = true;
     const VerifiedReplay verified{
-        fmt::format("{}, replay {}", setup.subject().text, exec_->replays()), setup.location,
+        fmt::format("{}, replay {}", setup.subject().text, replays()), setup.location,
         "pass what changes as an input, keep changing values in device memory (DeviceScalar), or call reset() after a "
         "change"};
     try {
         Recorded again = record(setup, options, inputs);
-        require_same(verified, *exec_, {made_}, again.graph, {std::move(again.made)});
+        const FunctionMemory kept{made_}, memory{std::move(again.made)};
+        if (exec_) return require_same(verified, *exec_, kept, *again.graph, memory);
+        const std::size_t count = segments_->segment_count();
+        if (again.segments->segment_count() != count || again.segments->break_count() != segments_->break_count())
+            refuse<CaptureError>("it has other segments and breaks than in its capture", setup.subject(),
+                                 cudaErrorIllegalState);
+        for (std::size_t i = 0; i < count; ++i)
+            require_same(verified, segments_->exec(i), kept, again.segments->graph(i), memory);
     } catch (const CaptureError& cause) {
         refuse_again(verified, cause);
     }
@@ -222,9 +248,10 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
 std::vector<CopiedInput> GraphedShape::copied_inputs() const {
     std::vector<CopiedInput> copied;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        const char* const reason = !exec_   ? "the shape has no graph, and ran eagerly"
-                                   : bound_ ? bound_->why_copied(i)
-                                            : "bind_inputs is not set";
+        const char* const reason = bound_      ? bound_->why_copied(i)
+                                   : segments_ ? "the function takes Steps, and may have breaks"
+                                   : exec_     ? "bind_inputs is not set"
+                                               : "the shape has no graph, and ran eagerly";
         if (inputs_[i].size != 0 && reason != nullptr) copied.push_back({i, reason});
     }
     return copied;
@@ -240,7 +267,10 @@ std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
     std::size_t copied = 0;
     try {
         copied = copy_inputs(stream, given, inputs_);
-        exec_->launch(stream);
+        if (exec_) [[likely]]
+            exec_->launch(stream);
+        else
+            segments_->launch(stream);
     } catch (...) {
         ignore(cudaStreamSynchronize(stream)); // no event marks the end of the copies made
         throw;
@@ -257,7 +287,8 @@ std::size_t GraphedShape::run_eagerly(const GraphedSetup& setup, cudaStream_t st
     std::size_t copied = 0;
     try {
         copied = copy_inputs(stream, given, inputs_);
-        output_ = setup.task.run(setup.task.callable.get(), stream, inputs_.data());
+        Steps steps(Passkey(), stream);
+        output_ = setup.task.run(setup.task.callable.get(), steps, inputs_.data());
     } catch (...) {
         ignore(cudaStreamSynchronize(stream)); // no event marks the end of the work so far
         throw;

@@ -14,12 +14,14 @@
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/graphed_function.hpp>
+#include <cudag/segmented_graph.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/stream_capture.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -73,7 +75,8 @@ class GraphedShape {
 
   private:
     struct Recorded {
-        Graph graph;
+        std::optional<Graph> graph;
+        std::optional<SegmentedGraph> segments; ///< of a function that takes Steps
         std::shared_ptr<const void> output;
         std::vector<MadeBlock> made; ///< by the function, if it is to be verified
     };
@@ -81,15 +84,17 @@ class GraphedShape {
     [[nodiscard]] Recorded record(const GraphedSetup& setup, CaptureOptions options,
                                   const std::vector<StaticInput>& inputs) const;
     void keep_until_now(cudaStream_t stream, OwnerVersions&& kept) noexcept;
-    [[nodiscard]] Exec prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+    void prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+    [[nodiscard]] std::uint64_t replays() const { return exec_ ? exec_->replays() : segments_->replays(); }
 
     std::vector<StaticInput> inputs_;
     std::shared_ptr<void> memory_;
     std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
     std::shared_ptr<const void> output_;
-    std::vector<MadeBlock> made_;      ///< memory of the captured function's own
-    std::optional<BoundInputs> bound_; ///< with bind_inputs only
-    std::optional<Exec> exec_;         ///< none in a shape without a graph
+    std::vector<MadeBlock> made_;            ///< memory of the captured function's own
+    std::optional<BoundInputs> bound_;       ///< with bind_inputs only
+    std::optional<Exec> exec_;               ///< none in a shape without a graph
+    std::optional<SegmentedGraph> segments_; ///< instead of `exec_`, of a function that takes Steps
 };
 
 } // namespace cudag::detail

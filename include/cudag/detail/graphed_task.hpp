@@ -5,10 +5,12 @@
 #include <cudag/copied_input.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/steps.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -84,20 +86,33 @@ struct StaticInput {
     std::size_t size; ///< in elements
 };
 
-/// The function without its type: `run(callable.get(), stream, inputs)` calls it and returns its output; null for void.
+/// The first parameter of a graphed function.
+template <class First>
+concept GraphedFirst = std::same_as<First, cudaStream_t> || std::same_as<First, Steps&>;
+
+template <GraphedFirst First>
+First graphed_first(Steps& steps) noexcept {
+    if constexpr (std::same_as<First, Steps&>)
+        return steps;
+    else
+        return steps.stream();
+}
+
+/// The function without its type: `run(callable.get(), steps, inputs)` calls it and returns its output; null for void.
 struct GraphedTask {
     std::shared_ptr<void> callable;
-    std::shared_ptr<const void> (*run)(void* callable, cudaStream_t stream, const StaticInput* inputs);
+    std::shared_ptr<const void> (*run)(void* callable, Steps& steps, const StaticInput* inputs);
     std::span<const bool> is_const; ///< true for each input that the function can only read
+    bool takes_steps;               ///< and may have breaks
 };
 
 /// Calls `function` with spans of the inputs and returns its output; null for void.
-template <class Output, class... Input, class Callable, std::size_t... Index>
-std::shared_ptr<const void> run_graphed(Callable& function, cudaStream_t stream,
-                                        [[maybe_unused]] const StaticInput* inputs, std::index_sequence<Index...>) {
+template <class Output, class First, class... Input, class Callable, std::size_t... Index>
+std::shared_ptr<const void> run_graphed(Callable& function, Steps& steps, [[maybe_unused]] const StaticInput* inputs,
+                                        std::index_sequence<Index...>) {
     const auto call = [&]() -> Output {
         return static_cast<Output>(
-            std::invoke(function, stream,
+            std::invoke(function, graphed_first<First>(steps),
                         Input(static_cast<typename Input::element_type*>(inputs[Index].data), inputs[Index].size)...));
     };
     if constexpr (std::is_void_v<Output>) {
@@ -109,19 +124,20 @@ std::shared_ptr<const void> run_graphed(Callable& function, cudaStream_t stream,
 }
 
 /// Erases the type of `function`. Fails to compile if the function does not have the signature.
-template <class Output, class... Input, class Callable>
+template <class Output, class First, class... Input, class Callable>
 GraphedTask graphed_task(Callable&& function) {
     using Function = std::decay_t<Callable>;
-    static_assert(std::is_invocable_r_v<Output, Function&, cudaStream_t, Input...>,
-                  "cudag: the function cannot be called with a cudaStream_t and the DeviceSpans of the signature, or "
-                  "returns something other than its output");
+    static_assert(
+        std::is_invocable_r_v<Output, Function&, First, Input...>,
+        "cudag: the function cannot be called with a cudaStream_t or Steps& and the DeviceSpans of the signature, or "
+        "returns something other than its output");
     static constexpr std::array<bool, sizeof...(Input)> is_const{std::is_const_v<typename Input::element_type>...};
     return {std::make_shared<Function>(std::forward<Callable>(function)),
-            [](void* callable, cudaStream_t stream, const StaticInput* inputs) {
-                return run_graphed<Output, Input...>(*static_cast<Function*>(callable), stream, inputs,
-                                                     std::index_sequence_for<Input...>());
+            [](void* callable, Steps& steps, const StaticInput* inputs) {
+                return run_graphed<Output, First, Input...>(*static_cast<Function*>(callable), steps, inputs,
+                                                            std::index_sequence_for<Input...>());
             },
-            is_const};
+            is_const, std::same_as<First, Steps&>};
 }
 
 /// A range passed to `forward`.
