@@ -46,7 +46,7 @@ constexpr std::uint64_t first_retry = 64;
 /// An exec, and the memory of its captured function.
 struct VerifiedExec {
     Exec exec;
-    FunctionMemory memory;
+    RecordedMemory memory;
 };
 
 /// A key and its state, shared with its calls under way: the functions in them may evict it.

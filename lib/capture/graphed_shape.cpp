@@ -232,7 +232,7 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
         "change"};
     try {
         Recorded again = record(setup, options, inputs);
-        const FunctionMemory kept{made_}, memory{std::move(again.made)};
+        const RecordedMemory kept{made_}, memory{std::move(again.made)};
         if (exec_) return require_same(verified, *exec_, kept, *again.graph, memory);
         const std::size_t count = segments_->segment_count();
         if (again.segments->segment_count() != count || again.segments->break_count() != segments_->break_count())

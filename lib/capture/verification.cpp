@@ -21,7 +21,7 @@ namespace cudag::detail {
 
 namespace {
 
-MemoryPairs pairs_of(const FunctionMemory& kept, const FunctionMemory& again) {
+MemoryPairs pairs_of(const RecordedMemory& kept, const RecordedMemory& again) {
     MemoryPairs pairs;
     for (std::size_t i = 0; i < std::min(kept.made.size(), again.made.size()); ++i)
         if (kept.made[i].bytes == again.made[i].bytes)
@@ -48,8 +48,8 @@ ErrorDetails details_of(std::vector<Difference>& differences) {
 
 } // namespace
 
-void require_same(const VerifiedReplay& replay, const Exec& exec, const FunctionMemory& kept, const Graph& again,
-                  const FunctionMemory& memory) {
+void require_same(const VerifiedReplay& replay, const Exec& exec, const RecordedMemory& kept, const Graph& again,
+                  const RecordedMemory& memory) {
     std::vector<Difference> differences = diff_again(exec, again, pairs_of(kept, memory));
     if (differences.empty()) [[likely]]
         return;

@@ -15,7 +15,7 @@
 namespace cudag::detail {
 
 /// The memory of a captured function itself: equal roles, but other addresses, in each capture.
-struct FunctionMemory {
+struct RecordedMemory {
     std::vector<MadeBlock> made; ///< allocated by the function, in order
     MadeBlock object{};          ///< the function object; no bytes if it is the same in all captures
 };
@@ -29,8 +29,8 @@ struct VerifiedReplay {
 
 /// Throws FrozenValueError unless `again`, recorded by the function with `memory`, equals the effective graph of
 /// `exec`, recorded with `kept`.
-void require_same(const VerifiedReplay& replay, const Exec& exec, const FunctionMemory& kept, const Graph& again,
-                  const FunctionMemory& memory);
+void require_same(const VerifiedReplay& replay, const Exec& exec, const RecordedMemory& kept, const Graph& again,
+                  const RecordedMemory& memory);
 
 /// Throws CaptureError: the function could not be captured again.
 [[noreturn]] void refuse_again(const VerifiedReplay& replay, const Error& cause);

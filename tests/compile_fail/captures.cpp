@@ -132,7 +132,7 @@ void graphed_input_type([[maybe_unused]] cudaStream_t stream) {
 // A function that does not have the signature.
 void graphed_mismatch([[maybe_unused]] cudaStream_t stream) {
     using Graphed = cudag::GraphedFunction<void(cudaStream_t, cudag::DeviceSpan<const int>)>;
-#if CUDAG_MISTAKE == 31 // expect-error: cudag: the function cannot be called with a cudaStream_t or Steps& and the DeviceSpans of
+#if CUDAG_MISTAKE == 31 // expect-error: cudag: the function cannot be called with a cudaStream_t or Steps& and the
     Graphed f([](cudaStream_t) {});
 #else
     Graphed f([](cudaStream_t, cudag::DeviceSpan<const int>) {});
