@@ -54,12 +54,12 @@ struct ObservedMiss {
     std::uint64_t consecutive; ///< number of misses since the last hit, with this one
 };
 
-/// Keys come again for which a cache has no room: it runs them eagerly. After 8 such runs, and after twice as many each
-/// time.
+/// Keys come again for which a cache has no room: it runs them eagerly, or an ExecCache instantiates them again. After
+/// 8 such calls, and after twice as many each time.
 struct ObservedCrowding {
-    std::string cache;     ///< "CaptureCache"
-    std::uint64_t runs;    ///< eager runs for lack of room, so far
-    std::size_t keys;      ///< that come again now, and find no room
+    std::string cache;     ///< "CaptureCache", "GraphedFunction" or "ExecCache"
+    std::uint64_t runs;    ///< eager runs for lack of room, so far; 0 of an ExecCache
+    std::size_t keys;      ///< keys, shapes or structures that come again now, and find no room
     std::uint64_t returns; ///< runs of keys whose graph was dropped before
     std::size_t capacity;  ///< the present one, in graphs
     std::size_t needed;    ///< the capacity that would keep these keys, too

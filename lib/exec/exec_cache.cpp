@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <list>
 #include <new>
@@ -107,6 +108,9 @@ class ExecStore {
         stats.execs = entries_.size();
         stats.update_seconds = update_time_.seconds();
         stats.instantiate_seconds = instantiate_time_.seconds();
+        const auto is_active = [&](const auto& known) { return policy_.is_active(known.second); };
+        stats.needed_capacity =
+            entries_.size() + static_cast<std::size_t>(std::count_if(past_.begin(), past_.end(), is_active));
         return stats;
     }
 
@@ -300,8 +304,20 @@ class ExecStore {
         if (const auto known = past_.find(place->structure.key()); known != past_.end()) {
             place->history = known->second;
             past_.erase(known);
+            note_return();
         }
         policy_.keep(place->history);
+    }
+
+    void note_return() noexcept {
+        constexpr std::uint64_t first_event = 8;
+        if (++stats_.returns < first_event || !std::has_single_bit(stats_.returns)) return;
+        observe([&] {
+            const std::size_t needed = stats().needed_capacity;
+            return ObservedCrowding{
+                "ExecCache",       0,     needed - std::min(needed, options_.capacity), stats_.returns,
+                options_.capacity, needed};
+        });
     }
 
     /// Makes a new exec as the last entry.
@@ -440,11 +456,15 @@ std::string to_string(const ExecCacheStats& stats) {
     const auto count = [](std::uint64_t number, const char* what) {
         return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
     };
-    return fmt::format("{}, {:.1f} MiB; {}, {} in {:.2f} ms, {} in {:.2f} ms, {}", count(stats.execs, "exec"),
+    std::string crowding;
+    if (stats.returns != 0)
+        crowding =
+            fmt::format(", {}: capacity {} would keep all", count(stats.returns, "return"), stats.needed_capacity);
+    return fmt::format("{}, {:.1f} MiB; {}, {} in {:.2f} ms, {} in {:.2f} ms, {}{}", count(stats.execs, "exec"),
                        static_cast<double>(stats.bytes) / (1 << 20), count(stats.hits, "hit"),
                        count(stats.updates, "update"), 1e3 * stats.update_seconds,
                        count(stats.instantiations, "instantiation"), 1e3 * stats.instantiate_seconds,
-                       count(stats.evictions, "eviction"));
+                       count(stats.evictions, "eviction"), crowding);
 }
 
 } // namespace cudag

@@ -3,8 +3,11 @@
 #include "stores.hpp"
 #include "usable.hpp"
 
+#include <cudag/observer.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using cudag::ExecCache;
@@ -43,13 +46,27 @@ TEST_CASE("structures in turns, more than there is room for: most execs stay", "
     const Stream stream;
     ExecCache cache({.capacity = capacity});
     const std::vector<Graph> graphs = structures(stores, count);
+    std::vector<cudag::ObservedCrowding> events;
+    const cudag::Observer former = cudag::set_observer([&](const cudag::Observation& event) {
+        if (const auto* crowding = event.find<cudag::ObservedCrowding>()) events.push_back(*crowding);
+    });
     for (std::size_t round = 0; round < rounds; ++round)
         for (std::size_t i = 0; i < count; ++i) {
             hits(cache, graphs[i], stream);
             CHECK(stores.cells()[0] == static_cast<int>(i));
             CHECK(cache.stats().execs <= capacity);
         }
-    CHECK(cache.stats().hits >= (rounds - 4) * (capacity - 1)); // one place is for the others
+    cudag::set_observer(former);
+    const cudag::ExecCacheStats stats = cache.stats();
+    CHECK(stats.hits >= (rounds - 4) * (capacity - 1)); // one place is for the others
+    CHECK(stats.returns == stats.instantiations - count);
+    CHECK(stats.needed_capacity == count);
+    CHECK_THAT(to_string(stats), EndsWith(" returns: capacity " + std::to_string(count) + " would keep all"));
+    REQUIRE(events.size() >= 2); // after 8, 16, ... returns
+    CHECK(events.front().returns == 8);
+    CHECK(events.back().cache == "ExecCache");
+    CHECK(events.back().keys == count - capacity);
+    CHECK(events.back().needed == count);
 }
 
 TEST_CASE("an exec launched often stays while others come but once", "[exec][cache][policy]") {
@@ -65,6 +82,8 @@ TEST_CASE("an exec launched often stays while others come but once", "[exec][cac
         hits(cache, graphs[i], stream);
     }
     CHECK(hot == 2 * (graphs.size() - 1));
+    CHECK(cache.stats().returns == 0);
+    CHECK(cache.stats().needed_capacity == 2);
 }
 
 TEST_CASE("execs of a former phase give way to those of the next one", "[exec][cache][policy]") {
