@@ -39,16 +39,16 @@ void check_directions(const Graph& graph, const FunctionMemory* memory, std::siz
         for (const NodeAccess& access : accesses) {
             if (access.mode == AccessMode::read || !overlaps(access.block, each)) continue;
             is_written = true;
-            if (each.direction == Direction::in)
+            if (each.direction == MemoryDirection::in)
                 refuse(fmt::format(
                     "{} is an In, and {} writes its memory; let the kernel take a pointer to const, declare "
                     "the argument by cudag::in, or make the parameter an InOut",
                     parameter_text(each.parameter, each.name), access.place.describe()));
         }
-        if (each.direction != Direction::in && !is_written && is_all_known)
+        if (each.direction != MemoryDirection::in && !is_written && is_all_known)
             refuse(fmt::format("{} is an {}, and no node writes its memory; make it an In",
                                parameter_text(each.parameter, each.name),
-                               each.direction == Direction::out ? "Out" : "InOut"));
+                               each.direction == MemoryDirection::out ? "Out" : "InOut"));
     }
 }
 

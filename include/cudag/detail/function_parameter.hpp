@@ -59,13 +59,13 @@ template <ParameterName Name, class Value>
 
 namespace detail {
 
-enum class Direction : std::uint8_t { in, out, in_out };
+enum class MemoryDirection : std::uint8_t { in, out, in_out };
 
 /// The memory of a parameter, for checks of the graph.
 struct FunctionMemory {
     std::size_t parameter;
     std::string_view name;
-    Direction direction;
+    MemoryDirection direction;
     std::uintptr_t begin;
     std::size_t bytes;
 };
@@ -100,10 +100,10 @@ GivenMemory given_memory(const Memory& memory) {
 }
 
 /// A buffer parameter.
-template <class Element, Direction Of>
+template <class Element, MemoryDirection Of>
 struct MemoryParameter {
     static constexpr bool is_memory = true;
-    static constexpr Direction direction = Of;
+    static constexpr MemoryDirection direction = Of;
     static constexpr std::string_view name = {};
     using Held = BufferParam<Element>;
 
@@ -120,7 +120,7 @@ struct MemoryParameter {
         if constexpr (is_device_span<Memory>) {
             using Given = typename Memory::element_type;
             constexpr bool fits =
-                std::is_same_v<Given, Element> || (Of == Direction::in && std::is_same_v<Given, const Element>);
+                std::is_same_v<Given, Element> || (Of == MemoryDirection::in && std::is_same_v<Given, const Element>);
             static_assert(fits,
                           "cudag: this parameter of the GraphFunction takes memory of its elements; only an In takes "
                           "const ones");
@@ -220,11 +220,11 @@ struct ValueParameter {
 template <class Parameter>
 struct FunctionParameter : ValueParameter<Parameter> {};
 template <class Element>
-struct FunctionParameter<In<Element>> : MemoryParameter<Element, Direction::in> {};
+struct FunctionParameter<In<Element>> : MemoryParameter<Element, MemoryDirection::in> {};
 template <class Element>
-struct FunctionParameter<Out<Element>> : MemoryParameter<Element, Direction::out> {};
+struct FunctionParameter<Out<Element>> : MemoryParameter<Element, MemoryDirection::out> {};
 template <class Element>
-struct FunctionParameter<InOut<Element>> : MemoryParameter<Element, Direction::in_out> {};
+struct FunctionParameter<InOut<Element>> : MemoryParameter<Element, MemoryDirection::in_out> {};
 template <ParameterName Name, class Parameter>
 struct FunctionParameter<Named<Name, Parameter>> : FunctionParameter<Parameter> {
     static constexpr ParameterName text = Name;
