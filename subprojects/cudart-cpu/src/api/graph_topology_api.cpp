@@ -191,7 +191,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGr
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType* pType) {
     return graph_api("cudaGraphNodeGetType", [&] {
         require_pointer(pType, "pType");
-        *pType = node_of(node).work->type();
+        const cudaGraphNodeType type = node_of(node).work->type();
+        if (type == static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP))
+            fail(cudaErrorUnknown, {}); // the runtime has no name for it
+        *pType = type;
     });
 }
 

@@ -56,6 +56,18 @@ CUresult memset_2d_d16_async(CUdeviceptr destination, std::size_t pitch, unsigne
 CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
                              std::size_t height, CUstream stream);
 
+CUresult stream_wait_value_32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags);
+CUresult stream_wait_value_64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags);
+CUresult stream_write_value_32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags);
+CUresult stream_write_value_64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags);
+CUresult stream_batch_mem_op(CUstream stream, unsigned count, CUstreamBatchMemOpParams* operations, unsigned flags);
+CUresult graph_add_batch_mem_op_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies,
+                                     std::size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS* params);
+CUresult graph_batch_mem_op_node_get_params(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS* params);
+CUresult graph_batch_mem_op_node_set_params(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS* params);
+CUresult graph_exec_batch_mem_op_node_set_params(CUgraphExec exec, CUgraphNode node,
+                                                 const CUDA_BATCH_MEM_OP_NODE_PARAMS* params);
+
 CUresult mem_get_address_range(CUdeviceptr* base, std::size_t* size, CUdeviceptr address);
 
 /// Returns the context of this thread's device; null if the thread has none yet.

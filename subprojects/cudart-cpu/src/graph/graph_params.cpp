@@ -6,6 +6,7 @@
 #include "graph_conditional_work.hpp"
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
+#include "graph_mem_op_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_semaphore_work.hpp"
 #include "runtime/number_in.hpp"
@@ -274,10 +275,25 @@ std::optional<KernelParams> driver_kernel_params(const CUgraphNodeParams& params
     return kernel_params(kernel);
 }
 
+/// Memory operations, which only the driver has; null if these parameters are of another kind.
+WorkPointer driver_mem_ops(const CUgraphNodeParams& params) {
+    if (params.type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return nullptr;
+    cudaGraphNodeParams bytes{};
+    std::memcpy(static_cast<void*>(&bytes), &params, sizeof bytes);
+    require_unused_zero(bytes, sizeof params.memOp);
+    return std::make_shared<MemOpWork>(params.memOp);
+}
+WorkPointer driver_mem_ops(const CUgraphNodeParams& params, const Work& current) {
+    WorkPointer work = driver_mem_ops(params);
+    if (work) work_as<MemOpWork>(current);
+    return work;
+}
+
 } // namespace
 
 NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before) {
     if (const auto kernel = driver_kernel_params(params)) return std::make_shared<KernelWork>(*kernel);
+    if (WorkPointer work = driver_mem_ops(params)) return work;
     cudaGraphNodeParams converted = runtime_params(params);
     NodeContent content = make_content(converted, target, before);
     if (params.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
@@ -287,12 +303,14 @@ NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const s
 
 NodeContent make_content(const CUgraphNodeParams& params, const Node& node) {
     if (const auto kernel = driver_kernel_params(params)) return make_kernel_work(*kernel, work_of<KernelWork>(node));
+    if (WorkPointer work = driver_mem_ops(params, *node.work)) return work;
     return make_content(runtime_params(params), node);
 }
 
 WorkPointer make_work(const CUgraphNodeParams& params, const Work& current) {
     if (const auto kernel = driver_kernel_params(params))
         return make_kernel_work(*kernel, work_as<KernelWork>(current));
+    if (WorkPointer work = driver_mem_ops(params, current)) return work;
     return make_work(runtime_params(params), current);
 }
 
@@ -301,6 +319,11 @@ CUgraphNodeParams driver_params_of(Node& node, CUcontext context) {
     if (node.work->type() == cudaGraphNodeTypeKernel) {
         params.type = CU_GRAPH_NODE_TYPE_KERNEL;
         put(params.kernel, driver_kernel_params_of(node, context));
+        return params;
+    }
+    if (node.work->type() == MemOpWork::node_type) {
+        params.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+        params.memOp = work_of<MemOpWork>(node).params();
         return params;
     }
     if (node.work->type() == cudaGraphNodeTypeMemcpy)

@@ -1,6 +1,8 @@
 // The common defaults of all kinds of nodes.
 #include "graph_work.hpp"
 
+#include <cuda.h>
+
 namespace cudart_cpu::detail {
 
 std::string Work::refuse_device_launch() const {
@@ -22,6 +24,7 @@ std::optional<Refusal> Work::refuse_graph_update(const Work&, bool) const {
 }
 
 const char* type_name(cudaGraphNodeType type) noexcept {
+    if (static_cast<int>(type) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return "BATCH_MEM_OP"; // the runtime has no name
     switch (type) {
     case cudaGraphNodeTypeKernel:
         return "KERNEL";

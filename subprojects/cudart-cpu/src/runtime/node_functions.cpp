@@ -32,7 +32,7 @@ std::atomic<NodeFunctions>& functions_there() {
 }
 
 /// What CUDA 13.5 announces as deprecated: 40 functions of the runtime, which begin with "cuda", and of the driver with
-/// "cu"; it has 4 for batches of memory operations besides.
+/// "cu"; the driver has 4 for batches of memory operations in addition.
 constexpr std::string_view of_one_kind[] = {
     "GraphAddKernelNode",
     "GraphKernelNodeGetParams",
@@ -74,6 +74,10 @@ constexpr std::string_view of_one_kind[] = {
     "GraphExecEventWaitNodeSetEvent",
     "GraphExecExternalSemaphoresSignalNodeSetParams",
     "GraphExecExternalSemaphoresWaitNodeSetParams",
+    "GraphAddBatchMemOpNode",
+    "GraphBatchMemOpNodeGetParams",
+    "GraphBatchMemOpNodeSetParams",
+    "GraphExecBatchMemOpNodeSetParams",
 };
 constexpr std::string_view of_any_kind[] = {
     "cuGraphAddNode",
