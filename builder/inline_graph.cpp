@@ -63,7 +63,8 @@ class InlineWriter {
         if (const NodePlace node = find_node(source_, has_context))
             refuse_node(node, "it was captured in a context of its own, such as a green context; capture it here");
         const auto is_unknown = [](const GraphState& graph, std::uint32_t i) {
-            return records_of(graph).nodes()[i].kind == NodeKind::batch_mem_op;
+            return records_of(graph).nodes()[i].kind == NodeKind::batch_mem_op &&
+                   std::holds_alternative<std::monostate>(records_of(graph).params(i));
         };
         if (const NodePlace node = find_node(source_, is_unknown))
             refuse_node(node, "cudag does not know the parameters of this node; capture it here");

@@ -208,7 +208,7 @@ class GraphLoader {
         case NodeKind::conditional:
             return add_conditional_node(graph, text, path);
         case NodeKind::batch_mem_op:
-            break;
+            return add_memory_operation_node(graph, text);
         }
         text.refuse(fmt::format("texts do not describe {} nodes", to_string(text->kind)));
     }
@@ -297,6 +297,16 @@ class GraphLoader {
         for (std::uint32_t i = 0; i < params.count; ++i)
             operations.push_back(read_fields<SemaphoreOperation>(text, fmt::format(" {}", i)));
         params.operations = operations.data();
+        static_cast<void>(add_node(graph, text->kind, params, {}, where_));
+    }
+
+    void add_memory_operation_node(GraphState& graph, NodeText& text) {
+        auto params = read_fields<MemoryOperationParams>(text);
+        std::vector<MemoryOperation> operations;
+        for (std::uint32_t i = 0; i < params.count; ++i)
+            operations.push_back(read_fields<MemoryOperation>(text, fmt::format(" {}", i)));
+        params.operations = operations.data();
+        params.context = current_context();
         static_cast<void>(add_node(graph, text->kind, params, {}, where_));
     }
 

@@ -5,6 +5,7 @@
 #include <cudag/cudag.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -98,6 +99,25 @@ void others() {
     expect(last, 4, "the value seen by the host");
 }
 
+void values() {
+    cudag::DeviceBuffer<float> x(1000);
+    cudag::PinnedBuffer<unsigned> flags(2); // for the graph, and by the graph
+    cudag::Stream stream;
+    flags.data()[0] = flags.data()[1] = 0;
+    // values begins
+    cudag::GraphBuilder b;
+    auto ready = b.wait_value(flags.data(), 5u, cudag::Compare::equal);
+    auto filled = b.memset(x, 4.0f).after(ready);
+    auto told = b.write_value(flags.data() + 1, 1u).after(filled);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.launch(stream);
+    std::atomic_ref(flags.data()[0]).store(5); // lets the launch go on
+    stream.synchronize();                      // flags.data()[1] is 1
+    exec.update(told, flags.data() + 1, 2u);   // the next launch writes 2
+    // values ends
+    expect(static_cast<float>(flags.data()[1]), 1, "the value written by the graph");
+}
+
 void natives() {
     cudag::DeviceBuffer<float> x(1000);
     // natives begins
@@ -122,6 +142,7 @@ void kinds() {
     copies();
     fills();
     others();
+    values();
     natives();
 }
 

@@ -21,8 +21,7 @@
 namespace cudag {
 
 /// The operation of a node. The values are those of `cudaGraphNodeType`. A join is an `empty` node in CUDA. Only the
-/// driver API has `batch_mem_op`, the writes and waits of `cuStreamWriteValue32` and the like: cudag captures, clones
-/// and updates them with their graph, and does not describe them.
+/// driver API has `batch_mem_op`, the writes and waits of `cuStreamWriteValue32` and the like: see MemoryOperationNode.
 enum class NodeKind : unsigned {
     kernel = cudaGraphNodeTypeKernel,
     memcpy = cudaGraphNodeTypeMemcpy,

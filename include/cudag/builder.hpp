@@ -6,6 +6,7 @@
 #include <cudag/builder/events.hpp>
 #include <cudag/builder/kernels.hpp>
 #include <cudag/builder/memory.hpp>
+#include <cudag/builder/memory_operations.hpp>
 #include <cudag/builder/structure.hpp>
 #include <cudag/builder_options.hpp>
 #include <cudag/capture.hpp>
@@ -54,6 +55,7 @@ namespace cudag {
 ///   - `if_`, `while_`, `repeat`, `switch_`, `condition`, `set`: builder/conditionals.hpp
 ///   - `record`, `wait`, `signal`: builder/events.hpp
 ///   - `parameter`, `alloc`, `free`: builder/memory.hpp
+///   - `wait_value`, `write_value`, `memory_operations`: builder/memory_operations.hpp
 ///   - `join`, `child`, `remove`, `remove_edge`, `remove_edges`: builder/structure.hpp
 ///
 /// The graph keeps arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr). Spans and raw pointers are
@@ -66,6 +68,7 @@ class CUDAG_EXPORT GraphBuilder : public detail::KernelCalls<GraphBuilder>,
                                   public detail::ConditionalCalls<GraphBuilder>,
                                   public detail::EventCalls<GraphBuilder>,
                                   public detail::MemoryCalls<GraphBuilder>,
+                                  public detail::MemoryOperationCalls<GraphBuilder>,
                                   public detail::StructureCalls<GraphBuilder> {
   public:
     /// Makes an empty graph. Throws Error if CUDA cannot make one (no driver, no device).

@@ -29,7 +29,10 @@
 #include <cudag/span_3d.hpp>
 #include <cudag/external_semaphore.hpp>
 #include <cudag/memory_node.hpp>
+#include <cudag/memory_operation.hpp>
 #include <cudag/copied.hpp>
+#include <cudag/copy_batch.hpp>
+#include <cudag/copy_batch.hpp>
 #include <cudag/host_memory.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/plan.hpp>
@@ -61,6 +64,7 @@
 #include <cudag/builder/copies.hpp>
 #include <cudag/builder/events.hpp>
 #include <cudag/builder/memory.hpp>
+#include <cudag/builder/memory_operations.hpp>
 #include <cudag/builder/structure.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/builder_options.hpp>

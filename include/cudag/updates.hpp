@@ -10,6 +10,7 @@
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/launch_shape.hpp>
+#include <cudag/detail/memory_operand.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/private_access.hpp>
@@ -19,6 +20,7 @@
 #include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
+#include <cudag/memory_operation.hpp>
 #include <cudag/node.hpp>
 
 #include <concepts>
@@ -148,6 +150,24 @@ class Updates {
     }
     void update(const SemaphoreWaitNode& node, std::span<const SemaphoreWait> waits) { set_semaphores(node, waits); }
 
+    /// Updates the memory and the value of a node's only memory operation; its kind and comparison stay. The memory is
+    /// that of `wait_value`.
+    template <class Memory, class Value>
+    void update(const MemoryOperationNode& node, Memory&& memory, const Value& value) {
+        update_operation<Memory>(node, memory, value, nullptr);
+    }
+    template <class Memory, class Value>
+    void update(const MemoryOperationNode& node, Memory&& memory, const Value& value, Compare compare) {
+        update_operation<Memory>(node, memory, value, &compare);
+    }
+    /// Updates all operations of a node. CUDA fixes their number, in an Exec also their kinds.
+    void update(const MemoryOperationNode& node, std::span<const MemoryOperation> operations) {
+        update_memory_operations(target(), node, operations);
+    }
+    void update(const MemoryOperationNode& node, std::initializer_list<MemoryOperation> operations) {
+        update(node, std::span(operations.begin(), operations.size()));
+    }
+
     template <class Handle, class... Argument>
     requires no_update<Handle, Argument...>
     void update(const Handle&, const Argument&...) {
@@ -181,6 +201,17 @@ class Updates {
         Owners owners;
         const auto operations = to_operations(list, owners);
         update_semaphores(target(), node, operations, std::move(owners));
+    }
+
+    template <class Memory, class Value>
+    void update_operation(const Node& node, std::remove_reference_t<Memory>& memory, const Value& value,
+                          const Compare* compare) {
+        if constexpr (require_number<Memory, Value, false>()) {
+            Owners owners;
+            const auto* place = place_of(memory, owners);
+            const auto operation = MemoryOperation::wait(place, static_cast<NumberIn<Memory>>(value));
+            update_memory_operation(target(), node, operation, compare, std::move(owners));
+        }
     }
 
     template <class GivenEvent>

@@ -25,6 +25,17 @@ static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS) == sizeof(cudaExternal
 static_assert(sizeof(CUmemPoolProps) == sizeof(cudaMemPoolProps));
 static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
 
+/// The driver's functions for memory operations, which the runtime has not.
+struct MemoryOperationCalls {
+    CUresult(CUDAAPI* add)(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t,
+                           const CUDA_BATCH_MEM_OP_NODE_PARAMS*);
+    CUresult(CUDAAPI* get)(CUgraphNode, CUDA_BATCH_MEM_OP_NODE_PARAMS*);
+    CUresult(CUDAAPI* set)(CUgraphNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS*);
+    CUresult(CUDAAPI* exec_set)(CUgraphExec, CUgraphNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS*);
+};
+/// Null where the driver has none. Throws Error.
+const MemoryOperationCalls& memory_operation_calls();
+
 /// The runtime's answer as the driver's, which leaves no last error.
 CUresult answer(cudaError_t status) noexcept {
     ignore(status);
@@ -88,6 +99,12 @@ CUresult CUDAAPI add(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
         return driver().kernels.add(node, graph, after, count, &kernel);
     }
+    if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        const auto operations = older<CUDA_BATCH_MEM_OP_NODE_PARAMS>(params->memOp);
+        const auto add_operations = memory_operation_calls().add;
+        return add_operations == nullptr ? CUDA_ERROR_NOT_SUPPORTED
+                                         : add_operations(node, graph, after, count, &operations);
+    }
     return answer(add_by_kind(node, graph, after, count, *params));
 }
 
@@ -118,6 +135,11 @@ CUresult CUDAAPI set(CUgraphNode node, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
         return driver().kernels.set(node, &kernel);
+    }
+    if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        const auto operations = older<CUDA_BATCH_MEM_OP_NODE_PARAMS>(params->memOp);
+        const auto set_operations = memory_operation_calls().set;
+        return set_operations == nullptr ? CUDA_ERROR_NOT_SUPPORTED : set_operations(node, &operations);
     }
     return answer(set_by_kind(node, *params));
 }
@@ -151,6 +173,11 @@ CUresult CUDAAPI exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams*
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         const auto kernel = older<CUDA_KERNEL_NODE_PARAMS>(params->kernel);
         return driver().kernels.exec_set(exec, node, &kernel);
+    }
+    if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        const auto operations = older<CUDA_BATCH_MEM_OP_NODE_PARAMS>(params->memOp);
+        const auto set_operations = memory_operation_calls().exec_set;
+        return set_operations == nullptr ? CUDA_ERROR_NOT_SUPPORTED : set_operations(exec, node, &operations);
     }
     return answer(exec_set_by_kind(exec, node, *params));
 }
@@ -201,6 +228,14 @@ cudaError_t get_by_kind(CUgraphNode node, CUgraphNodeParams& params) {
 CUresult CUDAAPI get(CUgraphNode node, CUgraphNodeParams* params) {
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         return driver().kernels.get(node, reinterpret_cast<CUDA_KERNEL_NODE_PARAMS*>(&params->kernel));
+    if (params->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) {
+        const auto get_operations = memory_operation_calls().get;
+        if (get_operations == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+        CUDA_BATCH_MEM_OP_NODE_PARAMS found{};
+        const CUresult result = get_operations(node, &found);
+        put(params->memOp, found);
+        return result;
+    }
     return answer(get_by_kind(node, *params));
 }
 
@@ -238,6 +273,14 @@ F fetched(const char* name) {
     void* address = nullptr;
     checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
     return reinterpret_cast<F>(address);
+}
+const MemoryOperationCalls& memory_operation_calls() {
+    using Calls = MemoryOperationCalls;
+    static const Calls calls{fetched<decltype(Calls::add)>("cuGraphAddBatchMemOpNode"),
+                             fetched<decltype(Calls::get)>("cuGraphBatchMemOpNodeGetParams"),
+                             fetched<decltype(Calls::set)>("cuGraphBatchMemOpNodeSetParams"),
+                             fetched<decltype(Calls::exec_set)>("cuGraphExecBatchMemOpNodeSetParams")};
+    return calls;
 }
 constexpr FillNodeCalls fills_of_one_kind{cudaGraphAddMemsetNode,           cudaGraphMemsetNodeSetParams,
                                           cudaGraphExecMemsetNodeSetParams, "cudaGraphAddMemsetNode",
@@ -314,6 +357,8 @@ OldGetter getter_of(CUgraphNodeType type) noexcept {
         return {"cudaGraphExternalSemaphoresSignalNodeGetParams", Api::runtime};
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return {"cudaGraphExternalSemaphoresWaitNodeGetParams", Api::runtime};
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return {"cuGraphBatchMemOpNodeGetParams", Api::driver};
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         return {"cudaGraphMemAllocNodeGetParams", Api::runtime};
     default:

@@ -526,6 +526,33 @@ void update_semaphores(const UpdateTarget& target, const Node& node, std::span<c
     });
 }
 
+void update_memory_operations(const UpdateTarget& target, const Node& node,
+                              std::span<const MemoryOperation> operations) {
+    std::vector<MemoryOperation> list(operations.begin(), operations.end());
+    update_in(target, node, [&](auto update) {
+        CUcontext const context = params_as<MemoryOperationParams>(update)->context;
+        set_params(update, MemoryOperationParams{context, static_cast<std::uint32_t>(list.size()), list.data()}, {});
+    });
+}
+
+void update_memory_operation(const UpdateTarget& target, const Node& node, const MemoryOperation& operation,
+                             const Compare* compare, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const MemoryOperationParams& current = *params_as<MemoryOperationParams>(update);
+        if (current.count != 1)
+            refuse<UpdateError>(
+                fmt::format("the node has {} memory operations; give all of them: update(node, {{...}})",
+                            current.count),
+                update.subject());
+        MemoryOperation next = current.operations[0];
+        next.address = operation.address;
+        next.value = operation.value;
+        next.bytes = operation.bytes;
+        if (compare != nullptr) next.compare = *compare;
+        set_params(update, MemoryOperationParams{current.context, 1, &next}, std::move(owners));
+    });
+}
+
 void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
     update_in(target, node, [&](auto update) {
         const bool records = params_as<EventParams>(update)->records;

@@ -68,6 +68,8 @@ class NodeWords {
             add_copy(**copy);
         else if (const auto* const* set = std::get_if<const SetParams*>(&params))
             add_operand(0, address_of((*set)->destination), bytes_of_fill(**set));
+        else if (const auto* const* operations = std::get_if<const MemoryOperationParams*>(&params))
+            add_operations(**operations);
         else if (const auto* const* copy_3d = std::get_if<const cudaMemcpy3DParms*>(&params))
             add_copy_3d(**copy_3d);
         else if (const auto* const* free = std::get_if<const FreeParams*>(&params))
@@ -89,6 +91,11 @@ class NodeWords {
     void add_copy(const CopyParams& copy) {
         add_operand(0, address_of(copy.destination), copy.destination_size * copy.element_bytes);
         add_operand(1, address_of(copy.source), copy.source_size * copy.element_bytes);
+    }
+    void add_operations(const MemoryOperationParams& operations) {
+        for (std::uint32_t i = 0; i < operations.count; ++i)
+            if (const MemoryOperation& each = operations.operations[i]; each.bytes != 0)
+                add_operand(i, address_of(each.address), each.bytes);
     }
     void add_copy_3d(const cudaMemcpy3DParms& copy) {
         add_operand(0, address_of(copy.dstPtr.ptr), 0);

@@ -274,6 +274,8 @@ std::uintptr_t address_in(const NodeParams& params, const AddressUse& use) noexc
         address = reinterpret_cast<std::uintptr_t>(use.argument == 0 ? (*copy)->destination : (*copy)->source);
     } else if (const auto* const* set = std::get_if<const SetParams*>(&params)) {
         address = reinterpret_cast<std::uintptr_t>((*set)->destination);
+    } else if (const auto* const* operations = std::get_if<const MemoryOperationParams*>(&params)) {
+        address = reinterpret_cast<std::uintptr_t>((*operations)->operations[use.argument].address);
     }
     return address;
 }
@@ -288,6 +290,8 @@ void set_address(OwnedParams& params, const AddressUse& use, std::uintptr_t addr
         copy->source = pointer;
     else if (auto* set = params.find<SetParams>())
         set->destination = pointer;
+    else if (auto* operations = params.find<MemoryOperationParams>())
+        operations->operations[use.argument].address = pointer;
 }
 
 std::uint64_t next_param_id() noexcept {
@@ -304,7 +308,9 @@ void refuse_param(const char* reason) {
 std::string to_string(const BufferUse& use) {
     const char* what = "argument";
     std::string number = fmt::format(" {}", use.argument);
-    if (use.node.kind() != NodeKind::kernel) {
+    if (use.node.kind() == NodeKind::batch_mem_op) {
+        what = "operation";
+    } else if (use.node.kind() != NodeKind::kernel) {
         number.clear();
         what = use.argument == 0 ? "destination" : "source";
     }

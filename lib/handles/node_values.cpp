@@ -90,6 +90,13 @@ cudaEvent_t event_of(const Node& node) {
     return with_params(node, [](const NodeParams& params) { return std::get<const EventParams*>(params)->event; });
 }
 
+std::vector<MemoryOperation> memory_operations_of(const Node& node) {
+    return with_params(node, [](const NodeParams& params) {
+        const auto* const* operations = std::get_if<const MemoryOperationParams*>(&params);
+        if (operations == nullptr) return std::vector<MemoryOperation>();
+        return std::vector<MemoryOperation>((*operations)->list().begin(), (*operations)->list().end());
+    });
+}
 std::vector<SemaphoreSignal> signals_of(const Node& node) {
     return operations_of<SemaphoreSignal>(node);
 }

@@ -44,6 +44,14 @@ std::string value_text(ConditionalKind kind) {
     return std::string(to_string(kind));
 }
 
+std::string value_text(MemoryOperationKind kind) {
+    return std::string(to_string(kind));
+}
+
+std::string value_text(Compare compare) {
+    return std::string(to_string(compare));
+}
+
 std::string refusal_text(const FieldRule& rule, const std::string& current, const std::string& next) {
     return fmt::format(fmt::runtime(rule.refusal), current, next);
 }

@@ -4,6 +4,7 @@
 #include "conditional.hpp"
 #include "differences.hpp"
 #include "fields.hpp"
+#include "memory_operations.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -42,6 +43,8 @@ template <class T>
 [[nodiscard]] std::string value_text(CUfunction function);
 [[nodiscard]] std::string value_text(cudaMemcpyKind kind);
 [[nodiscard]] std::string value_text(ConditionalKind kind);
+[[nodiscard]] std::string value_text(MemoryOperationKind kind);
+[[nodiscard]] std::string value_text(Compare compare);
 [[nodiscard]] inline std::string value_text(std::string_view text) {
     return std::string(text);
 }

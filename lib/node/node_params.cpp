@@ -27,6 +27,7 @@ constexpr bool have_all_fields(const std::variant<std::monostate, const Block*..
 }
 static_assert(have_all_fields(static_cast<const NodeParams*>(nullptr)));
 static_assert(has_all_fields<SemaphoreOperation>());
+static_assert(has_all_fields<MemoryOperation>());
 
 void compare_params(const NodeParams& before, const NodeParams& after, Differences& found) {
     const auto compare_blocks = [&](const auto& block) {

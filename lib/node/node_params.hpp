@@ -10,6 +10,7 @@
 #include "fill.hpp"
 #include "host.hpp"
 #include "kernel.hpp"
+#include "memory_operations.hpp"
 #include "native_result.hpp"
 #include "semaphores.hpp"
 
@@ -20,13 +21,13 @@
 
 namespace cudag::detail {
 
-/// Each block is trivially copyable except for the pointees of a kernel's `values` and of a list of semaphores. A copy
+/// Each block is trivially copyable except for the pointees of a kernel's `values` and of lists of operations. A copy
 /// of several dimensions, or of an array, is in CUDA's description. Nodes not described by cudag have monostate: their
 /// parameters stay with CUDA.
 using NodeParams =
     std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
                  const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
-                 const AllocParams*, const FreeParams*>;
+                 const AllocParams*, const FreeParams*, const MemoryOperationParams*>;
 
 /// Whether an alternative of NodeParams is monostate.
 template <class Block>

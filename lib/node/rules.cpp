@@ -46,6 +46,10 @@ SemaphoreParams read_semaphores_of(Native node, Memory& memory) {
 AllocParams read_allocation(Native node, Memory&) {
     return read_alloc(node);
 }
+NodeParams read_any_memory_operations(Native node, Memory& memory) {
+    const std::optional<MemoryOperationParams> found = read_memory_operations(node, memory);
+    return found ? store(memory, *found) : NodeParams();
+}
 FreeParams read_freed(Native node, Memory&) {
     return read_free(node);
 }
@@ -104,7 +108,7 @@ constexpr std::array rules_of_kinds{
     row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::outside,    read_by<read_semaphores_of<false>>()),
     row(NodeKind::alloc,            "alloc",            "ellipse", "#ead1dc", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_allocation>()),
     row(NodeKind::free,             "free",             "ellipse", "#ead1dc", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_freed>()),
-    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    not_described),
+    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    made_as<const MemoryOperationParams*, std::monostate>(read_any_memory_operations)),
     row(NodeKind::conditional,      "conditional",      "ellipse", "#d9d2e9", yes, no,  no,  no,  no,  DeviceLaunch::refused, Effects::condition,  made_as<const ConditionalParams*, std::monostate>()),
 };
 
@@ -157,8 +161,10 @@ static_assert(enumerators(std::make_integer_sequence<unsigned, most_kinds>()) ==
               "an enumerator of NodeKind has no row");
 static_assert(described_alternatives() == (1U << std::variant_size_v<NodeParams>)-1,
               "no kind has an alternative of NodeParams");
-static_assert(alternatives_with_regions(static_cast<const NodeParams*>(nullptr)) == alternatives_by(Effects::operands),
-              "a kind has Effects::operands without a function for_each_block, or such a function without it");
+static_assert(
+    alternatives_with_regions(static_cast<const NodeParams*>(nullptr)) ==
+        (alternatives_by(Effects::operands) | (alternatives_by(Effects::visible) & ~bit_of<std::monostate>())),
+    "a kind has Effects::operands or visible without a function for_each_block, or such a function without it");
 static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 
 } // namespace

@@ -22,7 +22,7 @@ enum class Effects : std::uint8_t {
     inside,     ///< the effects of the nodes inside
     condition,  ///< reads a condition, and runs its bodies
     outside,    ///< orders work outside the graph
-    visible,    ///< accesses observed by work outside the graph
+    visible,    ///< accesses to the operands in its parameters, which order work outside the graph
     undeclared, ///< unknown ones, unless the node declares them
 };
 
@@ -53,7 +53,8 @@ struct KindRules {
 
 /// Whether the parameters of such nodes determine their memory accesses.
 [[nodiscard]] constexpr bool has_memory_operands(NodeKind kind) noexcept {
-    return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free;
+    return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free ||
+           kind == NodeKind::batch_mem_op;
 }
 /// Whether the nodes are graph memory nodes: CUDA removes no node of a graph with one of these.
 [[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {

@@ -85,7 +85,8 @@ std::string describe_untracked(MemoryArgument argument) {
 }
 
 bool keeps_place(const GraphState& graph, std::uint32_t index) {
-    if (rules_of(records_of(graph).nodes()[index].kind).effects == Effects::outside) return true;
+    const Effects effects = rules_of(records_of(graph).nodes()[index].kind).effects;
+    if (effects == Effects::outside || effects == Effects::visible) return true;
     if (const auto* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(index)))
         if (is_device_updatable(**kernel)) return true;
     return std::ranges::any_of(nested_in(graph, index), [](const auto& inner) {

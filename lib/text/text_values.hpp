@@ -37,6 +37,12 @@ template <std::integral T>
 [[nodiscard]] inline std::string plain_text(ConditionalKind kind) {
     return value_text(kind);
 }
+[[nodiscard]] inline std::string plain_text(MemoryOperationKind kind) {
+    return value_text(kind);
+}
+[[nodiscard]] inline std::string plain_text(Compare compare) {
+    return value_text(compare);
+}
 
 template <std::integral T>
 void read_plain(LineReader& line, T& number) {
@@ -80,6 +86,23 @@ inline void read_plain(LineReader& line, ConditionalKind& kind) {
             return;
         }
     line.refuse("\"if\", \"while\" or \"switch\"");
+}
+inline void read_plain(LineReader& line, MemoryOperationKind& kind) {
+    for (const MemoryOperationKind each : {MemoryOperationKind::wait_value, MemoryOperationKind::write_value,
+                                           MemoryOperationKind::barrier, MemoryOperationKind::flush_remote_writes})
+        if (line.take(value_text(each))) {
+            kind = each;
+            return;
+        }
+    line.refuse("a memory operation, such as \"wait_value\"");
+}
+inline void read_plain(LineReader& line, Compare& compare) {
+    for (const Compare each : {Compare::at_least, Compare::equal, Compare::any_bit_set, Compare::any_bit_clear})
+        if (line.take(value_text(each))) {
+            compare = each;
+            return;
+        }
+    line.refuse("a comparison, such as \"equal\"");
 }
 
 } // namespace cudag::detail

@@ -287,6 +287,14 @@ class FieldTexts {
         }
     }
 
+    template <class... Get>
+    void part(const MemoryOperationFields& /*part*/, const Get&... /*get*/) {
+        for (std::uint32_t i = 0; i < params_.count; ++i) {
+            FieldTexts<MemoryOperation> visit(params_.operations[i], writer_, node_, fmt::format(" {}", i));
+            fields(params_.operations[i], visit);
+        }
+    }
+
   private:
     void add(const char* name, std::string&& text, const FieldRule& rule) {
         node_.fields.push_back(

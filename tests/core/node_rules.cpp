@@ -36,12 +36,13 @@ TEST_CASE("batch memory operations, which only the driver knows, have their name
     CHECK_FALSE(rules.allowed_in_body);
     CHECK_FALSE(rules.can_be_disabled);
     CHECK(rules.device_launch == DeviceLaunch::refused);
-    CHECK(rules.read == nullptr);
+    CHECK(rules.read != nullptr);
 }
 
-TEST_CASE("of copies, fills and graph memory the parameters tell what they do to memory", "[node]") {
+TEST_CASE("of copies, fills, graph memory and memory operations the parameters tell what they do to memory", "[node]") {
     using cudag::detail::has_memory_operands;
-    for (const NodeKind kind : {NodeKind::memcpy, NodeKind::memset, NodeKind::alloc, NodeKind::free})
+    for (const NodeKind kind :
+         {NodeKind::memcpy, NodeKind::memset, NodeKind::alloc, NodeKind::free, NodeKind::batch_mem_op})
         CHECK(has_memory_operands(kind));
     for (const NodeKind kind : {NodeKind::kernel, NodeKind::host, NodeKind::child, NodeKind::empty,
                                 NodeKind::conditional, NodeKind::wait_event, NodeKind::signal_semaphore})

@@ -74,8 +74,8 @@ TEST_CASE("an object may hold an address if its size and its place are those of 
 }
 
 TEST_CASE("nodes that order work outside the graph keep their place, and those around them", "[core][relax]") {
-    for (const NodeKind kind :
-         {NodeKind::record_event, NodeKind::wait_event, NodeKind::signal_semaphore, NodeKind::wait_semaphore})
+    for (const NodeKind kind : {NodeKind::record_event, NodeKind::wait_event, NodeKind::signal_semaphore,
+                                NodeKind::wait_semaphore, NodeKind::batch_mem_op})
         CHECK(keeps_place(kind));
     for (const NodeKind kind : {NodeKind::kernel, NodeKind::memcpy, NodeKind::memset, NodeKind::host, NodeKind::child,
                                 NodeKind::empty, NodeKind::alloc, NodeKind::free, NodeKind::conditional})

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/copy_batch.hpp>
 #include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/operand.hpp>
@@ -12,7 +13,11 @@
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
+#include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -43,6 +48,28 @@ class CopyCalls {
                     })};
         }
         return {};
+    }
+
+    /// Adds several copies, unordered among each other, and a join after all of them: `memcpy({{x, host}, {y, x}})`.
+    /// The plan decides whether CUDA sees the join. Throws GraphError for a batch without copies, and as the call for
+    /// one copy does; then nothing is added, except that CUDA removes no copies of a graph with graph memory nodes.
+    CopyBatch memcpy(std::initializer_list<CopyOperands> copies, SourceLocation location = SourceLocation::current()) {
+        return this->memcpy(std::span(copies.begin(), copies.size()), location);
+    }
+    CopyBatch memcpy(std::span<const CopyOperands> copies, SourceLocation location = SourceLocation::current()) {
+        std::vector<BatchedCopy> batch;
+        batch.reserve(copies.size());
+        for (const CopyOperands& each : copies)
+            batch.push_back({each.params(Passkey()), each.owners(Passkey())});
+        std::vector<Node> nodes;
+        const Node join = Access::place(self(), location, [&](GraphState& graph) {
+            nodes = add_copies(graph, std::move(batch), location);
+            return nodes.back();
+        });
+        std::vector<MemcpyNode> handles;
+        for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
+            handles.emplace_back(Passkey(), nodes[i]);
+        return {Passkey(), join, std::move(handles)};
     }
 
     /// Adds a copy of all of `source` to `destination`: each is a DeviceSpan2D, HostSpan2D or ArraySpan, with the same

@@ -11,6 +11,7 @@
 #include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
+#include <cudag/memory_operation.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
@@ -47,6 +48,13 @@ CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, CallEffe
                              const SourceLocation& where);
 CUDAG_EXPORT Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
                                const GivenArguments& arguments, CallEffects&& effects, const SourceLocation& where);
+struct BatchedCopy {
+    CopyParams params;
+    Owners owners;
+};
+/// Adds copies and, as the last node, a join after all of them.
+CUDAG_EXPORT std::vector<Node> add_copies(GraphState& graph, std::vector<BatchedCopy>&& copies,
+                                          const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 /// Adds the pieces of `copy`, without edges between them; on an error it may have added some of them.
 CUDAG_EXPORT void add_pieces(GraphState& graph, const CopyParams& copy, const Owners& owners,
@@ -58,6 +66,8 @@ CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocat
 /// Adds an event node: `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);
+CUDAG_EXPORT Node add_memory_operations(GraphState& graph, std::span<const MemoryOperation> operations, Owners&& owners,
+                                        const SourceLocation& where);
 /// Adds a semaphore node: `kind` is signal_semaphore or wait_semaphore.
 CUDAG_EXPORT Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreOperation> operations,
                                  Owners&& owners, const SourceLocation& where);

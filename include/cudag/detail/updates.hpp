@@ -14,6 +14,7 @@
 #include <cudag/external_semaphore.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
+#include <cudag/memory_operation.hpp>
 #include <cudag/node.hpp>
 
 #include <concepts>
@@ -57,6 +58,12 @@ CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, co
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
 CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node,
                                     std::span<const SemaphoreOperation> operations, Owners&& owners);
+/// Updates all operations of a node.
+CUDAG_EXPORT void update_memory_operations(const UpdateTarget& target, const Node& node,
+                                           std::span<const MemoryOperation> operations);
+/// Updates address and value of a node's only operation, and the comparison unless it is null.
+CUDAG_EXPORT void update_memory_operation(const UpdateTarget& target, const Node& node,
+                                          const MemoryOperation& operation, const Compare* compare, Owners&& owners);
 CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
 
 /// Marks kernel and memory nodes: other overloads check their operands.
@@ -66,7 +73,8 @@ inline constexpr std::size_t any_operands = std::numeric_limits<std::size_t>::ma
 template <class Handle>
 inline constexpr std::size_t update_operands = 0;
 template <class Handle>
-requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode>
+requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode> ||
+             std::same_as<Handle, MemoryOperationNode>
 inline constexpr std::size_t update_operands<Handle> = any_operands;
 template <>
 inline constexpr std::size_t update_operands<MemcpyNode> = 2;
@@ -97,7 +105,8 @@ inline constexpr bool no_update<SemaphoreWaitNode, Argument> =
 
 /// A handle with operands that need no conversion. For other handles, a const overload would win overload resolution.
 template <class Handle>
-concept PlainOperands = !std::same_as<Handle, SignalNode> && !std::same_as<Handle, SemaphoreWaitNode>;
+concept PlainOperands = !std::same_as<Handle, SignalNode> && !std::same_as<Handle, SemaphoreWaitNode> &&
+                        !std::same_as<Handle, MemoryOperationNode>;
 
 /// Refuses an update at compile time; the text names the right call.
 template <class Self, class Handle>

@@ -66,13 +66,18 @@ TEST_CASE("a captured batch memory operation is updated with its graph, or insta
     CHECK(cudaPeekAtLastError() == cudaSuccess);
 }
 
-TEST_CASE("a batch memory operation is opaque, under the driver's name", "[capture]") {
+TEST_CASE("a captured batch memory operation is described, cloned, and updated in a child", "[capture]") {
     const auto cells = device({0, 0, 0});
     const Graph graph = captured(cells, 40);
     REQUIRE(graph.nodes().size() == 3);
     CHECK(graph.nodes()[1].kind() == NodeKind::batch_mem_op);
     CHECK_THAT(to_string(graph.nodes()[1]), ContainsSubstring("batch_mem_op"));
-    CHECK_THAT(graph.dot(), ContainsSubstring("batch_mem_op"));
+    const auto node = graph.nodes()[1].as<cudag::MemoryOperationNode>();
+    const auto* place = reinterpret_cast<const unsigned*>(cells.data() + 1);
+    CHECK(node.operations() == std::vector{cudag::MemoryOperation::write(const_cast<unsigned*>(place), 40)});
+    CHECK(diff(graph, captured(cells, 40)).empty());
+    CHECK_THAT(to_string(diff(graph, captured(cells, 41)).at(0)), ContainsSubstring("value: 40 -> 41"));
+    CHECK_THAT(graph.dot(), ContainsSubstring("write_value 40"));
     CHECK_THAT(to_string(cudag::diff(graph, without(cells)).at(0)), ContainsSubstring("batch_mem_op -> kernel"));
     Exec clone = graph.clone().instantiate();
     CHECK(result(clone, cells) == std::vector{1, 40, 41});

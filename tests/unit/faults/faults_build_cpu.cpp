@@ -100,6 +100,11 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
         check_adding([&](auto& builder, auto) { return builder.signal({semaphore, 1}); });
         check_adding([&](auto& builder, auto) { return builder.wait({semaphore, 1}); });
     }
+    SECTION("memory operations") {
+        const cudag::PinnedBuffer<unsigned> flag(1);
+        check_adding([&](auto& builder, auto) { return builder.write_value(flag, 1U); });
+        check_adding([&](auto& builder, auto) { return builder.wait_value(flag, 1U); });
+    }
     SECTION("alloc") {
         check_adding(
             [&](auto& builder, auto first) { return builder.template alloc<int>(4, {.device = 0, .after = {first}}); });
@@ -107,6 +112,20 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
     SECTION("join") {
         check_adding([&](auto& builder, auto first) { return builder.join(first); });
     }
+}
+
+TEST_CASE("a batch of copies whose call fails is not in the graph, nor part of it", "[unit][faults]") {
+    warm_up();
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> x(4);
+    const cudag::DeviceBuffer<int> y(4);
+    cudag::GraphBuilder builder({.races = cudag::Races::allowed});
+    const Faults faults = for_every_call_failing([&] { static_cast<void>(builder.memcpy({{x, y}, {x, y}})); });
+    CHECK(faults.thrown >= 3);
+    check_only_context_ignored(faults);
+    const cudag::Graph graph = std::move(builder).build();
+    CHECK(graph.node_count() == 3 * (faults.ignored + 1));
+    CHECK(graph.edge_count() == 2 * (faults.ignored + 1));
 }
 
 TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][faults]") {
