@@ -9,6 +9,7 @@
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "graph_writer.hpp"
 #include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
@@ -29,7 +30,8 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
     };
     require_root(inner, "child");
     if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_child))
-        refuse_for(node, fmt::format("CUDA allows no {}s in a child graph: write them into the outer graph",
+        refuse_for(node, fmt::format("CUDA allows no {}s in a child graph: write them into the outer graph, as "
+                                     "inline_graph(graph) does",
                                      node.record().kind));
     if (!graph.tree().is_in_body()) return;
     if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_body))
@@ -49,10 +51,12 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
     require_allowed(graph, NodeKind::child, where);
     const auto lock = source.lock();
     require_child(graph, source, where);
-    if (const NodePlace node = find_unlike(source, &KindRules::can_be_cloned))
-        refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
-                           node.describe()),
-               new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
+    if (const NodePlace node = find_unlike(source, &KindRules::can_be_cloned)) {
+        require_version(since::moved_children, "a child with graph memory",
+                        [&] { return new_node_subject(NodeKind::child, where); });
+        read_all(source);
+        return move_child(graph, written_clone(source, "child", where), where);
+    }
     if (const NodePlace node = find_device_updatable(source))
         refuse(fmt::format("its graph has {}, which kernels of a clone would change instead of their own; move the "
                            "graph: child(std::move(graph))",

@@ -18,6 +18,13 @@
 
 namespace cudag::detail {
 
+bool is_repeated(const GraphState& graph) {
+    if (graph.tree().parent() == nullptr) return false;
+    const auto* node = std::get_if<const ConditionalParams*>(
+        &graph.tree().parent()->records().nodes()[graph.tree().parent_node()].params);
+    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.tree().parent());
+}
+
 namespace {
 
 Subject subject_of(ConditionalKind kind, const SourceLocation& where) {
@@ -72,14 +79,6 @@ std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
     const std::string name =
         node.label.empty() ? fmt::format("{} node {}", kind_text(node), index) : std::string(node.label);
     return add_set_condition(body, condition->handle, *condition->initial, "reset of " + name, node.location);
-}
-
-/// Whether a graph is a body that runs repeatedly in each run of its root.
-bool is_repeated(const GraphState& graph) {
-    if (graph.tree().parent() == nullptr) return false;
-    const auto* node = std::get_if<const ConditionalParams*>(
-        &graph.tree().parent()->records().nodes()[graph.tree().parent_node()].params);
-    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.tree().parent());
 }
 
 /// Adds kernels to a repeated body that reset the conditions of its conditionals, because CUDA assigns initial values

@@ -15,6 +15,9 @@ namespace cudag::detail {
 
 class GraphState;
 
+/// Whether `graph` is a body, or inside one, that runs repeatedly in each run of its root.
+[[nodiscard]] bool is_repeated(const GraphState& graph);
+
 class NewConditional {
   public:
     /// Adds the node with `bodies` empty bodies. Throws GraphError and adds nothing if that fails.

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
             {"pictures", pages::pictures}, {"topics", pages::topics},     {"profile", pages::profile},
             {"faults", pages::faults},     {"tracing", pages::tracing},   {"text", pages::text},
             {"verify", pages::verify},     {"probe", pages::probe},       {"compare", pages::compare},
-            {"ranks", pages::ranks_agree}, {"segments", pages::segments}, {"functions", pages::functions}};
+            {"ranks", pages::ranks_agree}, {"segments", pages::segments}, {"functions", pages::functions},
+            {"compose", pages::compose}};
         if (argc == 3 && std::string_view(argv[1]) == "--pictures") picture_folder = argv[2];
         const std::string_view name = argc > 1 && picture_folder.empty() ? argv[1] : "";
         bool found = false;

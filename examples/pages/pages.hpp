@@ -16,6 +16,7 @@ void profile();
 void updates();
 void capture();
 void compare();
+void compose();
 void errors();
 void faults();
 void migrate();

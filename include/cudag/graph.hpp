@@ -186,9 +186,10 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] PoolId pool() const;
 
     /// Returns an independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong
-    /// to the clone: `counterpart` translates them. Throws GraphError for an inner graph, a graph with conditional
-    /// nodes or graph memory nodes (CUDA cannot clone it), and a graph with device-updatable kernels (kernels of the
-    /// clone would change the original nodes).
+    /// to the clone: `counterpart` translates them. A graph with conditionals or graph memory, which CUDA cannot clone,
+    /// is written again: the clone has conditions and memory of its own. Throws GraphError for an inner graph, a graph
+    /// with device-updatable kernels (kernels of the clone would change the original nodes), and for what cannot be
+    /// written again: see `GraphBuilder::inline_graph`.
     [[nodiscard]] Graph clone() const;
 
     /// Returns the handle, in this clone, of a node of the original graph or one of its inner graphs. Throws GraphError

@@ -60,13 +60,15 @@ const char* reason_of(CUgraphInstantiateResult result) {
 
 /// Throws InstantiateError if `graph` can have only one exec, and has it.
 void require_reusable(const detail::GraphState& graph) {
-    const auto refuse_for = [](const detail::NodePlace& node) {
-        detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
-                                         "alive; destroy it first",
+    const auto refuse_for = [](const detail::NodePlace& node, const char* remedy) {
+        detail::refuse<InstantiateError>(std::string("CUDA allows one Exec at a time of a graph with such a node, and "
+                                                     "one is alive; ") +
+                                             remedy,
                                          node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
     };
-    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_have_execs)) refuse_for(node);
-    if (const detail::NodePlace node = find_device_updatable(graph)) refuse_for(node);
+    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_have_execs))
+        refuse_for(node, "instantiate a clone(), or destroy it first");
+    if (const detail::NodePlace node = find_device_updatable(graph)) refuse_for(node, "destroy it first");
 }
 
 void check_durations(const detail::GraphState& graph, const std::vector<double>& durations) {

@@ -32,6 +32,12 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     identity_.begin(*this);
 }
 
+void become_clone(GraphState& copy, const GraphState& origin) noexcept {
+    copy.identity_.become_clone_of(origin.identity_);
+    for (std::size_t i = 0; i < origin.tree_.nested().size(); ++i)
+        become_clone(*copy.tree_.nested()[i], *origin.tree_.nested()[i]);
+}
+
 CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
     CloneNatives found{clone, graph.records().natives(), graph.edge_lists().plan().kernels};
     for (auto* nodes : {&found.nodes, &found.kernels})

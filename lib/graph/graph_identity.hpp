@@ -100,6 +100,11 @@ class GraphIdentity {
         origin_generation_ = origin.slot_->generation.load(std::memory_order_relaxed);
         removed_ = origin.removed_;
     }
+    /// The same for a copy that has handles already; their numbers become those of `origin`.
+    void become_clone_of(const GraphIdentity& origin) noexcept {
+        begin_clone_of(origin);
+        slot_->removed = removed_.get();
+    }
     /// Makes room for `more` removed nodes; `add_removed` takes them in order, before their indices go.
     void reserve_removed(std::size_t more) {
         if (removed_ == nullptr) removed_ = std::make_shared<RemovedNodes>();

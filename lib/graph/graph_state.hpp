@@ -143,6 +143,7 @@ class GraphState {
   private:
     friend class GraphTree; ///< connects the places of two graphs
     friend bool is_locked(const GraphState& graph) noexcept;
+    friend void become_clone(GraphState& copy, const GraphState& origin) noexcept;
 
     void forget_nested(std::uint32_t first) noexcept;
     void destroy_natives(std::span<const std::uint32_t> nodes);
@@ -167,6 +168,8 @@ class GraphState {
 
 /// Whether some thread has locked the root: for assertions.
 [[nodiscard]] bool is_locked(const GraphState& graph) noexcept;
+/// Makes `copy`, with the same nodes and inner graphs as `origin`, a clone of it for handles.
+void become_clone(GraphState& copy, const GraphState& origin) noexcept;
 /// Throws GraphError, naming `action`: `node` is a handle of another graph than `graph`.
 [[noreturn]] void refuse_other_graph(const GraphState& graph, const Node& node, std::string_view action);
 /// Returns the index of a handle of `graph`. Throws GraphError, naming `action`, for any other handle.

@@ -112,30 +112,6 @@ PoolId Graph::pool() const {
     return {state().construction().pool};
 }
 
-Graph Graph::clone() const {
-    GraphState& graph = state();
-    require_root(graph, "clone");
-    const auto lock = graph.lock();
-    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_be_cloned))
-        detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", node.record().kind),
-                       node.subject("clone: "), cudaErrorNotSupported);
-    if (const detail::NodePlace node = find_device_updatable(graph))
-        detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
-                       node.subject("clone: "), cudaErrorNotSupported);
-    graph.complete_native();
-    read_all(graph);
-    cudaGraph_t native = nullptr;
-    {
-        const detail::WithoutUserObjects plain(graph);
-        detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
-    }
-    detail::UniqueGraph owner(native);
-    const auto copy = detail::make_shared_in_spare<GraphState>(native, graph);
-    static_cast<void>(owner.release());
-    copy->replace_natives(natives_in(*copy, native));
-    return Graph(copy);
-}
-
 Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
     const Node found =

@@ -34,6 +34,15 @@ AllocParams read_alloc(cudaGraphNode_t node) {
     return {std::bit_cast<void*>(native.dptr), native.bytesize, native.poolProps.location.id};
 }
 
+AllocRequest read_request(cudaGraphNode_t node) {
+    const CUDA_MEM_ALLOC_NODE_PARAMS_v2 native = read_native_node(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC).alloc;
+    AllocRequest request{native.poolProps.maxSize, {}};
+    for (std::size_t i = 0; i < native.accessDescCount; ++i)
+        if (native.accessDescs[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+            request.peers.push_back(native.accessDescs[i].location.id);
+    return request;
+}
+
 FreeParams read_free(cudaGraphNode_t node) {
     return {std::bit_cast<void*>(read_native_node(node, CU_GRAPH_NODE_TYPE_MEM_FREE).free.dptr)};
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -42,6 +43,14 @@ struct NewAllocation {
     return cannot_be_set;
 }
 [[nodiscard]] AllocParams read_alloc(cudaGraphNode_t node);
+
+/// What was asked of CUDA for an alloc node, beside its AllocParams.
+struct AllocRequest {
+    std::size_t max_pool_bytes;
+    std::vector<int> peers; ///< devices with access; the device of the memory may be among them
+};
+/// Throws GraphError.
+[[nodiscard]] AllocRequest read_request(cudaGraphNode_t node);
 [[nodiscard]] FreeParams read_free(cudaGraphNode_t node);
 
 /// The user does not choose addresses, and no two graphs have the same.

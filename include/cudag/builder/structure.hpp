@@ -53,9 +53,9 @@ class StructureCalls {
         static_assert(sizeof...(Handle) == 0, "cudag: join() takes node handles or ranges of node handles");
     }
 
-    /// Adds a clone of the current state of `graph` as one node. `inside` of the handle finds the nodes in it. Throws
-    /// GraphError if `graph` has conditional nodes, graph memory nodes or device-updatable kernels, or is already
-    /// inside another graph.
+    /// Adds a clone of the current state of `graph` as one node. `inside` of the handle finds the nodes in it. The
+    /// clone of a graph with memory nodes has memory of its own, and needs CUDA 12.9. Throws GraphError if `graph` has
+    /// conditional nodes or device-updatable kernels, or is already inside another graph.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
         return {Passkey(), Access::place(self(), location, [&](GraphState& outer) {
@@ -78,8 +78,11 @@ class StructureCalls {
     /// locations, declared accesses, parameters bound to a DynamicParam, and owners. Edges between them stay; all other
     /// order comes from `.after` of the result and of its nodes. Later changes of `graph` do not matter here.
     /// Races and the plan see the nodes like all others. Children become children again.
-    /// Throws GraphError, and adds nothing, if `graph` is inside another graph, or has a conditional node, a graph
-    /// memory node, a device-updatable kernel, a kernel of a green context, or a node unknown to cudag.
+    /// Conditionals get conditions, and alloc nodes memory of their own; arguments that are conditions or addresses in
+    /// that memory become those of the copy.
+    /// Throws GraphError, and adds nothing, if `graph` is inside another graph, or has a device-updatable kernel, a
+    /// kernel of a green context, a node unknown to cudag, a captured conditional, a kernel with an address of graph
+    /// memory or a number of a condition in an object, or a node that frees memory of another graph.
     InlinedGraph inline_graph(const Graph& graph, // cudag: inline_graph(graph) takes a Graph
                               SourceLocation location = SourceLocation::current()) {
         return {Passkey(), Access::place(self(), location, [&](GraphState& outer) {

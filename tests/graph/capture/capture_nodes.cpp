@@ -279,7 +279,7 @@ TEST_CASE("captured allocations and frees are alloc and free nodes", "[capture][
     exec.update(nodes[1].as<MemsetNode>(), alloc.span(), 4);
     run(exec, stream);
     CHECK(read(result) == std::vector{4, 4, 4, 4});
-    CHECK_THROWS_AS(graph.clone(), GraphError);
+    CHECK(alloc_params(graph.clone().nodes().at(0)).dptr != memory);
 }
 
 TEST_CASE("a captured allocation that is not freed is freed before the next launch where that is asked for",
