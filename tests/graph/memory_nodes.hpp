@@ -4,18 +4,15 @@
 #include <cstddef>
 #include <utility>
 
+#include "native_nodes.hpp"
 #include "test.hpp"
 
 inline cudaMemAllocNodeParams alloc_params(const cudag::Node& node) {
-    cudaMemAllocNodeParams params{};
-    cudag::check(cudaGraphMemAllocNodeGetParams(node.native(), &params));
-    return params;
+    return native_alloc(node.native());
 }
 
 inline void* freed_address(const cudag::Node& node) {
-    void* address = nullptr;
-    cudag::check(cudaGraphMemFreeNodeGetParams(node.native(), &address));
-    return address;
+    return native_freed(node.native());
 }
 
 /// How many nodes CUDA knows in a graph.

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "cuda_edges.hpp"
+#include "native_nodes.hpp"
 #include "test.hpp"
 
 inline cudaKernelNodeParams kernel_params(const cudag::Node& node) {
-    cudaKernelNodeParams params{};
-    cudag::check(cudaGraphKernelNodeGetParams(node.native(), &params));
-    return params;
+    return native_kernel(node.native());
 }
 
 /// Argument `index` of a kernel node, as CUDA has copied it.
@@ -20,15 +19,11 @@ T kernel_argument(const cudag::Node& node, int index) {
 }
 
 inline cudaMemcpy3DParms memcpy_params(const cudag::Node& node) {
-    cudaMemcpy3DParms params{};
-    cudag::check(cudaGraphMemcpyNodeGetParams(node.native(), &params));
-    return params;
+    return native_memcpy(node.native());
 }
 
 inline cudaMemsetParams memset_params(const cudag::Node& node) {
-    cudaMemsetParams params{};
-    cudag::check(cudaGraphMemsetNodeGetParams(node.native(), &params));
-    return params;
+    return native_memset(node.native());
 }
 
 inline cudaGraphNodeType native_type(const cudag::Node& node) {

@@ -15,9 +15,7 @@ inline cudaGraphNode_t add_raw_store(cudaGraph_t graph, const std::vector<cudaGr
     launch.gridDim = dim3(1);
     launch.blockDim = dim3(1);
     launch.kernelParams = arguments.data();
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddKernelNode(&node, graph, from.data(), from.size(), &launch));
-    return node;
+    return add_native_kernel(graph, from, launch);
 }
 
 /// if (true) store(cell, value), likewise.

@@ -1,6 +1,7 @@
 // What CUDA says about a refusal, its log and the node that it names, is handed on.
 #include "cuda_version.hpp"
 #include "native.hpp"
+#include "native_nodes.hpp"
 #include "scenario.hpp"
 
 using cudag::Exec;
@@ -40,10 +41,9 @@ struct Copy {
         return std::move(b).build();
     }
     void add_raw(const Graph& graph, cudaMemcpyKind kind) {
-        cudaGraphNode_t node = nullptr;
         void* const to = kind == cudaMemcpyHostToDevice ? device.data() : host.data();
         const void* const from = kind == cudaMemcpyHostToDevice ? host.data() : device.data();
-        cudag::check(cudaGraphAddMemcpyNode1D(&node, graph.native(), nullptr, 0, to, from, sizeof(int), kind));
+        add_native_memcpy(graph.native(), {}, to, from, sizeof(int), kind);
     }
 };
 
@@ -67,7 +67,7 @@ TEST_CASE("an error of instantiate says so if CUDA names a node that cudag does 
     const Graph graph = std::move(b).build();
     cudaGraphNode_t nodes[2] = {};
     for (cudaGraphNode_t& node : nodes)
-        cudag::check(cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0));
+        node = add_native_empty(graph.native());
     const cudaGraphNode_t other[2] = {nodes[1], nodes[0]};
     cudag::check(add_dependencies(graph.native(), nodes, other, nullptr, 2));
     const auto error = refused<InstantiateError>([&] { static_cast<void>(graph.instantiate()); });

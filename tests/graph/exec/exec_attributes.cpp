@@ -1,5 +1,6 @@
 // Updates of kernel nodes that have attributes.
 #include "cuda_version.hpp"
+#include "native_nodes.hpp"
 #include "test.hpp"
 
 using cudag::LaunchConfig;
@@ -192,8 +193,7 @@ void add_child(cudaStream_t stream, cudaGraph_t graph) {
 #else
     cudag::check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &captured, nullptr, nullptr));
 #endif
-    cudaGraphNode_t child = nullptr;
-    cudag::check(cudaGraphAddChildGraphNode(&child, captured, nullptr, 0, graph));
+    add_native_child(captured, {}, graph);
 }
 
 } // namespace

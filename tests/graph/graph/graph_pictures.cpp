@@ -4,6 +4,7 @@
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
 #include "dot_sample.hpp"
+#include "native_nodes.hpp"
 
 using cudag::DotColor;
 using cudag::GraphBuilder;
@@ -211,8 +212,7 @@ TEST_CASE("a listing has predecessors as ranges, apart by the kind of the edge",
 TEST_CASE("a listing of a graph that CUDA made has no places", "[graph][dot]") {
     cudaGraph_t native = nullptr;
     cudag::check(cudaGraphCreate(&native, 0));
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddEmptyNode(&node, native, nullptr, 0));
+    add_native_empty(native);
     CHECK_THAT(cudag::Graph::adopt(native).listing(), ContainsSubstring("  0: empty\n"));
 }
 

@@ -6,6 +6,7 @@
 #include "conditional_kernels.hpp"
 #include "memory_nodes.hpp"
 #include "native.hpp"
+#include "native_nodes.hpp"
 
 using cudag::ArraySpan;
 using cudag::capture;
@@ -110,8 +111,7 @@ TEST_CASE("a copy of several rows tells the first byte on both sides, and its by
         params.dstPos = {0, 1, 0};
         params.extent = {8, 2, 1};
         params.kind = cudaMemcpyDeviceToDevice;
-        cudaGraphNode_t node = nullptr;
-        check(cudaGraphAddMemcpyNode(&node, native, nullptr, 0, &params));
+        add_native_memcpy(native, {}, params);
         return Graph::adopt(native);
     }();
     const auto box = adopted.nodes().at(0).as<MemcpyNode>();

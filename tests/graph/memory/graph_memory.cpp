@@ -1,6 +1,7 @@
 // The accounts of the memory that graphs allocate.
 #include <cudag/graph_memory.hpp>
 
+#include "native_nodes.hpp"
 #include "test.hpp"
 
 using cudag::graph_memory;
@@ -18,10 +19,8 @@ cudag::Graph allocating(std::size_t size = bytes) {
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
     params.bytesize = size;
-    cudaGraphNode_t alloc = nullptr;
-    cudag::check(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
-    cudaGraphNode_t free = nullptr;
-    cudag::check(cudaGraphAddMemFreeNode(&free, graph, &alloc, 1, params.dptr));
+    const cudaGraphNode_t alloc = add_native_alloc(graph, {}, params);
+    add_native_free(graph, {alloc}, params.dptr);
     return cudag::Graph::adopt(graph);
 }
 

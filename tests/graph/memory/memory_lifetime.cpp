@@ -4,6 +4,7 @@
 
 #include "memory_nodes.hpp"
 #include "native.hpp"
+#include "native_nodes.hpp"
 
 using cudag::AllocNode;
 using cudag::DeviceSpan;
@@ -200,10 +201,8 @@ TEST_CASE("memory nodes of an adopted graph get handles", "[memory][adopt]") {
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
     params.bytesize = 16;
-    cudaGraphNode_t alloc = nullptr;
-    cudaGraphNode_t free = nullptr;
-    cudag::check(cudaGraphAddMemAllocNode(&alloc, native, nullptr, 0, &params));
-    cudag::check(cudaGraphAddMemFreeNode(&free, native, &alloc, 1, params.dptr));
+    const cudaGraphNode_t alloc = add_native_alloc(native, {}, params);
+    const cudaGraphNode_t free = add_native_free(native, {alloc}, params.dptr);
     const Graph graph = Graph::adopt(native);
     const auto memory = graph.nodes().at(0).as<AllocNode<int>>();
     CHECK(memory.span().data() == params.dptr);

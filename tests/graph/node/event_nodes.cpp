@@ -4,6 +4,7 @@
 
 #include "gate.hpp"
 #include "native.hpp"
+#include "native_nodes.hpp"
 #include "watched.hpp"
 
 using cudag::Event;
@@ -19,15 +20,11 @@ using cudag::WaitNode;
 namespace {
 
 cudaEvent_t recorded_event(const cudag::Node& node) {
-    cudaEvent_t event = nullptr;
-    cudag::check(cudaGraphEventRecordNodeGetEvent(node.native(), &event));
-    return event;
+    return native_event(node.native(), true);
 }
 
 cudaEvent_t awaited_event(const cudag::Node& node) {
-    cudaEvent_t event = nullptr;
-    cudag::check(cudaGraphEventWaitNodeGetEvent(node.native(), &event));
-    return event;
+    return native_event(node.native(), false);
 }
 
 /// What a builder refuses; it then holds the same nodes as before.
@@ -180,10 +177,8 @@ TEST_CASE("event nodes of an adopted graph get handles", "[event][adopt]") {
     Event mark;
     cudaGraph_t native = nullptr;
     cudag::check(cudaGraphCreate(&native, 0));
-    cudaGraphNode_t wait = nullptr;
-    cudaGraphNode_t record = nullptr;
-    cudag::check(cudaGraphAddEventWaitNode(&wait, native, nullptr, 0, mark.get()));
-    cudag::check(cudaGraphAddEventRecordNode(&record, native, &wait, 1, mark.get()));
+    const cudaGraphNode_t wait = add_native_event(native, {}, mark.get(), false);
+    const cudaGraphNode_t record = add_native_event(native, {wait}, mark.get(), true);
     const Graph graph = Graph::adopt(native);
     REQUIRE(graph.node_count() == 2);
     CHECK(graph.nodes()[0].as<WaitNode>().native() == wait);

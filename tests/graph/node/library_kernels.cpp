@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "native.hpp"
+#include "native_nodes.hpp"
 
 #if CUDART_VERSION >= 12080
 
@@ -48,8 +49,7 @@ class Kernel {
         params.extra = extra.data();
         cudaGraph_t graph = nullptr;
         cudag::check(cudaGraphCreate(&graph, 0));
-        cudaGraphNode_t node = nullptr;
-        cudag::check(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+        add_native_kernel(graph, {}, params);
         return Graph::adopt(graph);
     }
 

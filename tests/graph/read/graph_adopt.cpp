@@ -2,6 +2,7 @@
 #include <array>
 
 #include "native.hpp"
+#include "native_nodes.hpp"
 
 using cudag::DeviceBuffer;
 using cudag::Edge;
@@ -31,7 +32,7 @@ struct Raw {
         set.elementSize = sizeof(int);
         set.width = cells.size();
         set.height = 1;
-        cudag::check(cudaGraphAddMemsetNode(&nodes[0], graph, nullptr, 0, &set));
+        nodes[0] = add_native_memset(graph, {}, set);
 
         int* cell = cells.data();
         int value = 20;
@@ -41,14 +42,14 @@ struct Raw {
         launch.gridDim = dim3(1);
         launch.blockDim = dim3(1);
         launch.kernelParams = arguments.data();
-        cudag::check(cudaGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &launch));
+        nodes[1] = add_native_kernel(graph, {nodes[0]}, launch);
 
-        cudag::check(cudaGraphAddMemcpyNode1D(&nodes[2], graph, &nodes[1], 1, host.data(), cells.data(),
-                                              cells.size_bytes(), cudaMemcpyDeviceToHost));
-        cudag::check(cudaGraphAddEmptyNode(&nodes[3], graph, &nodes[2], 1));
+        nodes[2] =
+            add_native_memcpy(graph, {nodes[1]}, host.data(), cells.data(), cells.size_bytes(), cudaMemcpyDeviceToHost);
+        nodes[3] = add_native_empty(graph, {nodes[2]});
 
         const cudaHostNodeParams function{set_to_5, &called};
-        cudag::check(cudaGraphAddHostNode(&nodes[4], graph, &nodes[3], 1, &function));
+        nodes[4] = add_native_host(graph, {nodes[3]}, function);
     }
 };
 
@@ -194,8 +195,7 @@ TEST_CASE("a two-dimensional memset is adopted as it is", "[graph][adopt]") {
     set.elementSize = 1;
     set.width = 8;
     set.height = 4;
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddMemsetNode(&node, raw, nullptr, 0, &set));
+    add_native_memset(raw, {}, set);
     const Graph graph = Graph::adopt(raw);
     CHECK(graph.nodes().at(0).kind() == NodeKind::memset);
     cudag::Exec exec = graph.instantiate();
@@ -214,13 +214,12 @@ TEST_CASE("joins of an adopted graph are planned", "[graph][adopt][plan]") {
             cudaKernelNodeParams launch{};
             launch.func = const_cast<void*>(cudag::detail::kernel_symbol(nothing));
             launch.gridDim = launch.blockDim = dim3(1);
-            cudag::check(cudaGraphAddKernelNode(&node, native, after.data(), after.size(), &launch));
+            node = add_native_kernel(native, after, launch);
         }
         return nodes;
     };
     const std::vector<cudaGraphNode_t> first = row({});
-    cudaGraphNode_t join = nullptr;
-    cudag::check(cudaGraphAddEmptyNode(&join, native, first.data(), first.size()));
+    const cudaGraphNode_t join = add_native_empty(native, first);
     row({join});
     const Graph graph = Graph::adopt(native);
     cudag::Exec exec = graph.instantiate();
@@ -241,9 +240,8 @@ struct AllocatedAndFreed {
         params.poolProps.allocType = cudaMemAllocationTypePinned;
         params.poolProps.location = {cudaMemLocationTypeDevice, 0};
         params.bytesize = 4 * sizeof(int);
-        cudaGraphNode_t node = nullptr;
-        cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
-        cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
+        add_native_alloc(allocating, {}, params);
+        add_native_free(freeing, {}, params.dptr);
         cells = static_cast<const int*>(params.dptr);
     }
     cudaGraph_t allocating = nullptr, freeing = nullptr; ///< the caller's
@@ -269,8 +267,7 @@ TEST_CASE("the end of memory that another graph allocates races with its uses", 
     const AllocatedAndFreed native;
     int called = 0;
     const cudaHostNodeParams function{set_to_5, &called};
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddHostNode(&node, native.freeing, nullptr, 0, &function));
+    add_native_host(native.freeing, {}, function);
     const Graph first = Graph::adopt(native.allocating), second = Graph::adopt(native.freeing);
     second.nodes().at(1).reads(cudag::DeviceSpan<const int>(native.cells, 4));
     CHECK(first.races().empty());

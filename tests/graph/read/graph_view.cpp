@@ -1,5 +1,6 @@
 // Graphs and executable graphs that stay somebody else's.
 #include "native.hpp"
+#include "native_nodes.hpp"
 #include "watched.hpp"
 
 #include <optional>
@@ -31,13 +32,12 @@ struct Raw {
                 launch.func = const_cast<void*>(cudag::detail::kernel_symbol(store));
                 launch.gridDim = launch.blockDim = dim3(1);
                 launch.kernelParams = arguments;
-                cudag::check(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &launch));
+                node = add_native_kernel(graph, after, launch);
             }
             return nodes;
         };
         const std::vector<cudaGraphNode_t> first = row({}, 1);
-        cudaGraphNode_t barrier = nullptr;
-        cudag::check(cudaGraphAddEmptyNode(&barrier, graph, first.data(), first.size()));
+        const cudaGraphNode_t barrier = add_native_empty(graph, first);
         row({barrier}, 2);
     }
     ~Raw() {
@@ -99,16 +99,12 @@ TEST_CASE("no plan changes the edges inside a viewed graph", "[graph][view]") {
     cudag::check(cudaGraphCreate(&inside, 0));
     std::vector<cudaGraphNode_t> line; // each node after all before it
     for (int i = 0; i < 3; ++i) {
-        cudaGraphNode_t node = nullptr;
-        cudag::check(cudaGraphAddEmptyNode(&node, inside, line.data(), line.size()));
-        line.push_back(node);
+        line.push_back(add_native_empty(inside, line));
     }
     cudag::check(cudaGraphCreate(&around, 0));
-    cudaGraphNode_t child = nullptr;
-    cudag::check(cudaGraphAddChildGraphNode(&child, around, nullptr, 0, inside));
+    const cudaGraphNode_t child = add_native_child(around, {}, inside);
     cudag::check(cudaGraphDestroy(inside));
-    cudaGraph_t native = nullptr;
-    cudag::check(cudaGraphChildGraphNodeGetGraph(child, &native));
+    cudaGraph_t const native = native_child(child);
     {
         const Graph view = Graph::view(around);
         Exec exec = view.instantiate();
@@ -168,10 +164,7 @@ TEST_CASE("a child that a library fills is updated after the library has changed
         const cudaGraphNode_t last = native_nodes(raw.graph).back();
         int* to = cell.data();
         void* arguments[] = {&to, &value};
-        cudaKernelNodeParams launch{};
-        cudag::check(cudaGraphKernelNodeGetParams(last, &launch));
-        launch.kernelParams = arguments;
-        cudag::check(cudaGraphKernelNodeSetParams(last, &launch));
+        set_native_arguments(last, cudag::detail::kernel_symbol(store), arguments);
         exec.update(child, Graph::view(raw.graph));
     };
     const Stream stream;

@@ -8,6 +8,7 @@
 
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
+#include "native_nodes.hpp"
 #include "opaque.hpp"
 
 using cudag::arg;
@@ -49,8 +50,7 @@ void clear_in(cudaGraph_t graph, const DeviceBuffer<int>& cells) {
     set.elementSize = sizeof(int);
     set.width = cells.size();
     set.height = 1;
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &set));
+    add_native_memset(graph, {}, set);
 }
 
 } // namespace
