@@ -84,6 +84,8 @@ class LruIndex {
         typename std::list<Place>::iterator position_ = {};
     };
 
+    /// The number of keys with entries.
+    [[nodiscard]] std::size_t key_count() const noexcept { return lists_.size(); }
     /// The places of the entries of `key`, the least recently used first.
     [[nodiscard]] const std::list<Place>& of(const Key& key) const {
         static const std::list<Place> nothing; // a constant
