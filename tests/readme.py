@@ -16,6 +16,7 @@ compared if `--pages PROGRAM` gives the built program, and pictures of examples 
 `--write` replaces the blocks of code by their sources, not those of output, and the pictures that the given programs draw.
 """
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -110,7 +111,7 @@ def draw(folder, program, examples):
         if name == "heat" and not (Path(examples) / name / name).exists():
             continue
         subprocess.run([Path(examples) / name / name, *options, "--dot", Path(folder) / f"{name}.dot"],
-                       stdout=subprocess.DEVNULL, check=True)
+                       stdout=subprocess.DEVNULL, check=True, env={**os.environ, "OMPI_MCA_plm": "isolated"})  # without ssh
 
 
 def check_pictures(pages, program, examples, write):

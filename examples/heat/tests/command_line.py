@@ -12,7 +12,7 @@ PROGRAM = str(Path(sys.argv.pop(1)).resolve())
 # Two ranks on a machine of one core, also as root, as in containers.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-               "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_plm": "isolated"}  # without ssh
 
 
 def heat(*arguments, ranks=None):
