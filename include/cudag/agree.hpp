@@ -14,11 +14,10 @@
 namespace cudag {
 
 /// An all-gather between ranks: sends `mine`, and fills `all` with the bytes of every rank, in the order of the ranks.
-/// `all` has one part of `mine.size()` bytes for each rank. With MPI:
+/// `all` has one part of `mine.size()` bytes for each rank. MPI_Allgather is one, with `MPI_BYTE` and `mine.size()`.
 ///
-///     cudag::AllGather gather = [](std::span<const std::byte> mine, std::span<std::byte> all) {
-///         const int bytes = static_cast<int>(mine.size());
-///         MPI_Allgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, MPI_COMM_WORLD);
+///     cudag::AllGather alone = [](std::span<const std::byte> mine, std::span<std::byte> all) {
+///         std::ranges::copy(mine, all.begin()); // of a single rank
 ///     };
 using AllGather = std::function<void(std::span<const std::byte> mine, std::span<std::byte> all)>;
 

@@ -85,7 +85,8 @@ class GraphFunction<void(Parameter...)> {
     /// The same with options. Throws GraphError if `options.execs` is 0.
     template <class Body, class... Argument>
     requires(sizeof...(Argument) == sizeof...(Parameter))
-    explicit GraphFunction(const GraphFunctionOptions& options, const Body& body, const Argument&... arguments)
+    explicit GraphFunction( // cudag: GraphFunction<void(...)>(options, body, arguments...): one for each parameter
+        const GraphFunctionOptions& options, const Body& body, const Argument&... arguments)
         : options_(options), parameters_(Kind<Parameter>::held(arguments)...), graph_(build(body)) {
         if (options_.execs == 0) detail::refuse_no_execs();
         check(Indices());

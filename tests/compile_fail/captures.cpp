@@ -313,22 +313,22 @@ void written(cudag::StreamCapture& capture, cudag::DeviceBuffer<float>& x) {
 
 // Breaks.
 void breaks(cudag::Stream& stream, cudag::StreamCapture& capture, cudag::Steps& steps) {
-#if CUDAG_MISTAKE == 66 // expect-error: cudag: the function of eager() is called with the stream, or with nothing
+#if CUDAG_MISTAKE == 65 // expect-error: cudag: the function of eager() is called with the stream, or with nothing
     capture.eager("look", [](int) {});
-#elif CUDAG_MISTAKE == 67 // expect-error: cudag: eager() would drop what its function returns
+#elif CUDAG_MISTAKE == 66 // expect-error: cudag: eager() would drop what its function returns
     capture.eager("look", [](cudaStream_t s) { return cudaStreamSynchronize(s); });
-#elif CUDAG_MISTAKE == 68 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
+#elif CUDAG_MISTAKE == 67 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
     capture.eager([](cudaStream_t) {});
-#elif CUDAG_MISTAKE == 69 // expect-error: cudag: a break keeps its function: it must be copyable
+#elif CUDAG_MISTAKE == 68 // expect-error: cudag: a break keeps its function: it must be copyable
     const auto function = [owner = std::make_unique<int>(1)] {};
     capture.eager("look", function);
-#elif CUDAG_MISTAKE == 70 // expect-error: cudag: capture_segments(stream, function) calls function(StreamCapture&)
+#elif CUDAG_MISTAKE == 69 // expect-error: cudag: capture_segments(stream, function) calls function(StreamCapture&)
     cudag::SegmentedGraph other = cudag::capture_segments(stream, outside);
-#elif CUDAG_MISTAKE == 71 // expect-error: cudag: capture_segments() would drop what the function returns
+#elif CUDAG_MISTAKE == 70 // expect-error: cudag: capture_segments() would drop what the function returns
     cudag::SegmentedGraph other = cudag::capture_segments(stream, [](cudag::StreamCapture&) { return 1; });
-#elif CUDAG_MISTAKE == 72 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
+#elif CUDAG_MISTAKE == 71 // expect-error: cudag: eager(label, function) calls function(cudaStream_t) or function()
     steps.eager([](cudaStream_t) {});
-#elif CUDAG_MISTAKE == 73 // expect-error: cudag: eager() would drop what its function returns
+#elif CUDAG_MISTAKE == 72 // expect-error: cudag: eager() would drop what its function returns
     steps.eager("look", [](cudaStream_t s) { return cudaStreamSynchronize(s); });
 #endif
     steps.eager("look", [] {});
@@ -339,7 +339,7 @@ void breaks(cudag::Stream& stream, cudag::StreamCapture& capture, cudag::Steps& 
 // An inlined graph that comes after a number.
 void inlined_after_int(cudag::GraphBuilder& builder, const cudag::Graph& graph) {
     const cudag::InlinedGraph part = builder.inline_graph(graph);
-#if CUDAG_MISTAKE == 65 // expect-error: cudag: after() of an inlined graph takes node handles
+#if CUDAG_MISTAKE == 73 // expect-error: cudag: after() of an inlined graph takes node handles
     builder.inline_graph(graph).after(0);
 #endif
     builder.inline_graph(graph).after(part.tails());

@@ -25,7 +25,7 @@ void functions(cudag::Stream& stream, cudag::DeviceBuffer<float>& x,
     cudag::GraphFunction<void(float*)> g([](auto&, const auto&) {}, nullptr);
 #elif CUDAG_MISTAKE == 3  // expect-error: cudag: the body of a GraphFunction takes a GraphBuilder& (or auto&)
     cudag::GraphFunction<void(In<float>)> g([](auto& b, int) { b.node_count(); }, x);
-#elif CUDAG_MISTAKE == 4  // expect-error: cudag: GraphFunction<void(...)>(body, arguments...)
+#elif CUDAG_MISTAKE == 4  // expect-error: cudag: GraphFunction<void(...)>(
     cudag::GraphFunction<void(In<float>, Out<float>, int)> g(body, x, x);
 #elif CUDAG_MISTAKE == 5  // expect-error: cudag: a call of a GraphFunction takes the stream and one argument for each
     f(stream, x, x);

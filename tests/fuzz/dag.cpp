@@ -347,11 +347,6 @@ class DagFuzz {
     void clone(const Shared& from) {
         if (!from->graph || sources_.size() > 4) return;
         note("graph {}: clone", from->number);
-        if (from->plan->has_conditions()) {
-            if (injector_.active()) return;
-            return expect_refused<cudag::GraphError>("the clone of a graph with conditionals",
-                                                     [&] { static_cast<void>(from->graph->clone()); });
-        }
         auto source = std::make_shared<Source>();
         source->plan = from->plan;
         attempt("clone", [&] { source->graph.emplace(from->graph->clone()); });

@@ -18,10 +18,12 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,9 @@ void add(const float* x, const float* y, float* sum, int n);
 void fill(float* x, float value, int n);
 void step(float* x, int n);
 float* library_call(cudaStream_t stream, float* x, int n);
+
+extern const std::size_t ranks;
+extern const cudag::AllGather gather;
 
 // The head of the function around an example. The buffers have n elements.
 #define CUDAG_EXAMPLE(name)                                                                                            \

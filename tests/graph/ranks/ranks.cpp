@@ -209,7 +209,7 @@ TEST_CASE("a fingerprint of a moved-from or inner graph is refused", "[ranks]") 
     CHECK_THAT(refused<GraphError>([&] { static_cast<void>(fingerprint(graph)); }).what(), // NOLINT: moved-from
                ContainsSubstring("moved-from"));
     GraphBuilder b;
-    const auto child = b.child(other.clone());
+    const auto child = b.child(other); // a clone
     const Graph whole = std::move(b).build();
     CHECK_THAT(refused<GraphError>([&] { static_cast<void>(fingerprint(child.graph())); }).what(),
                ContainsSubstring("fingerprint"));
