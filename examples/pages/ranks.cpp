@@ -42,7 +42,7 @@ class Threads {
 /// The step of one rank: rank 1 believes that nothing has to be sent.
 cudag::Graph step_of(std::size_t rank, int n, const cudag::DeviceBuffer<float>& x, cudag::PinnedBuffer<float>& halo) {
     cudag::GraphBuilder b;
-    auto inner = b.kernel(cudag::grid_1d(n, 256), scale, n, 2.0f, x).label("inner");
+    auto inner = b.kernel(cudag::grid_1d(x.size(), 256), scale, n, 2.0f, x).label("inner");
     if (rank == 0) b.memcpy(halo, x).label("halo").after(inner);
     return std::move(b).build();
 }
