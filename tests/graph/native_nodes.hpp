@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda_edges.hpp"
+#include "driver_functions.hpp"
 #include "test.hpp"
 
 using NativeNodes = std::vector<cudaGraphNode_t>;
@@ -105,22 +106,14 @@ inline cudaGraphNode_t add_native_free(cudaGraph_t graph, const NativeNodes& fro
 
 /// Whether the driver lacks the functions for nodes of one kind; the CPU runtime claims so on request.
 inline bool lacks_functions_of_one_kind() {
-    static const bool lacks = [] {
-        void* function = nullptr;
-        cudaDriverEntryPointQueryResult found{};
-        const cudaError_t status =
-            cudaGetDriverEntryPointByVersion("cuGraphAddKernelNode", &function, 12000, cudaEnableDefault, &found);
-        if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
-        return status != cudaSuccess || found != cudaDriverEntryPointSuccess || function == nullptr;
-    }();
+    static const bool lacks = driver_function("cuGraphAddKernelNode", 12000) == nullptr;
     return lacks;
 }
 
 /// Reads a node by the driver's function for nodes of any kind, of CUDA 13.2.
 inline CUgraphNodeParams read_any_node(cudaGraphNode_t node, CUgraphNodeType type) {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    cudag::check(cudaGetDriverEntryPointByVersion("cuGraphNodeGetParams", &function, 13020, cudaEnableDefault, &found));
+    void* const function = driver_function("cuGraphNodeGetParams", 13020);
+    REQUIRE(function != nullptr);
     CUgraphNodeParams params{};
     params.type = type;
     using Read = CUresult (*)(CUgraphNode, CUgraphNodeParams*);

@@ -1,4 +1,5 @@
 // Captured batch memory operations, which the driver has, and the runtime does not know.
+#include "driver_functions.hpp"
 #include "test.hpp"
 
 #include <cuda.h>
@@ -16,9 +17,7 @@ namespace {
 using Write = decltype(&cuStreamWriteValue32);
 
 Write write_value() {
-    void* address = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    cudag::check(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &address, 12040, cudaEnableDefault, &found));
+    void* const address = driver_function("cuStreamWriteValue32", 12040);
     REQUIRE(address != nullptr);
     return reinterpret_cast<Write>(address);
 }

@@ -1,6 +1,7 @@
 // Graphs captured in streams of green contexts: the plan's own kernels run beside theirs, and updates stay there.
 #include <cuda.h>
 
+#include "driver_functions.hpp"
 #include "green_kernels.hpp"
 #include "test.hpp"
 
@@ -18,15 +19,7 @@ namespace {
 
 template <class Function>
 Function entry(const char* name) {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-#if CUDART_VERSION >= 12050
-    if (cudaGetDriverEntryPointByVersion(name, &found, 12050, cudaEnableDefault, &result) != cudaSuccess)
-        cudaGetLastError();
-#else
-    if (cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result) != cudaSuccess) cudaGetLastError();
-#endif
-    return reinterpret_cast<Function>(found);
+    return reinterpret_cast<Function>(driver_function(name, 12050));
 }
 
 /// A context of 16 multiprocessors, and a stream of it; none where CUDA or the GPU cannot make one.
