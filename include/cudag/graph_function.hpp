@@ -31,7 +31,7 @@ struct GraphFunctionOptions {
     /// Graphs that CUDA lets have one Exec at a time (conditionals, graph memory, device-updatable kernels) need 1.
     std::size_t execs = 1;
     /// The options of the builder. Edges are inferred, so that the body needs none, and runs in a stream as well.
-    BuilderOptions builder = {.dependencies = Dependencies::inferred};
+    BuilderOptions builder = {Races::refused, Dependencies::inferred};
     InstantiateOptions instantiate = {};
 };
 
@@ -116,7 +116,7 @@ class GraphFunction<void(Parameter...)> {
 
   private:
     template <class Type>
-    using Kind = detail::FunctionParameter<Type>;
+    using Kind = detail::ParameterKind<Type>;
     template <std::size_t Index>
     using KindAt = Kind<std::tuple_element_t<Index, std::tuple<Parameter...>>>;
     using Indices = std::index_sequence_for<Parameter...>;

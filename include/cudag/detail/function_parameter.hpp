@@ -182,15 +182,15 @@ struct ValueParameter {
 };
 
 template <class Parameter>
-struct FunctionParameter : ValueParameter<Parameter> {};
+struct ParameterKind : ValueParameter<Parameter> {};
 template <class Element>
-struct FunctionParameter<In<Element>> : MemoryParameter<Element, MemoryDirection::in> {};
+struct ParameterKind<In<Element>> : MemoryParameter<Element, MemoryDirection::in> {};
 template <class Element>
-struct FunctionParameter<Out<Element>> : MemoryParameter<Element, MemoryDirection::out> {};
+struct ParameterKind<Out<Element>> : MemoryParameter<Element, MemoryDirection::out> {};
 template <class Element>
-struct FunctionParameter<InOut<Element>> : MemoryParameter<Element, MemoryDirection::in_out> {};
+struct ParameterKind<InOut<Element>> : MemoryParameter<Element, MemoryDirection::in_out> {};
 template <ParameterName Name, class Parameter>
-struct FunctionParameter<Named<Name, Parameter>> : FunctionParameter<Parameter> {
+struct ParameterKind<Named<Name, Parameter>> : ParameterKind<Parameter> {
     static constexpr ParameterName text = Name;
     static constexpr std::string_view name = text.view();
 };
@@ -223,7 +223,7 @@ constexpr std::size_t parameter_of() {
         return std::min(Argument::index, sizeof...(Parameter));
     } else if constexpr (is_named_argument<Argument>) {
         std::size_t index = 0;
-        static_cast<void>(((FunctionParameter<Parameter>::name == Argument::name.view() || (++index, false)) || ...));
+        static_cast<void>(((ParameterKind<Parameter>::name == Argument::name.view() || (++index, false)) || ...));
         return index;
     } else {
         return sizeof...(Parameter);
@@ -294,7 +294,7 @@ struct FunctionCall<std::tuple<Parameter...>, std::tuple<Argument...>> {
         if constexpr (position(Index) < count) {
             using Given = std::tuple_element_t<position(Index), std::tuple<Argument...>>;
             using Value = std::remove_cvref_t<decltype(value_of_argument(std::declval<const Given&>()))>;
-            return FunctionParameter<std::tuple_element_t<Index, std::tuple<Parameter...>>>::template takes<Value>();
+            return ParameterKind<std::tuple_element_t<Index, std::tuple<Parameter...>>>::template takes<Value>();
         } else {
             return true;
         }
