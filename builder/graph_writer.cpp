@@ -25,6 +25,7 @@
 
 #include <cudag/builder/kernels.hpp>
 #include <cudag/detail/condition_kernels.hpp>
+#include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/device_scalar.hpp>
 #include <cudag/format.hpp>
