@@ -165,7 +165,7 @@ WrittenAllocation* WrittenMemory::find(const NodePlace& node, std::uintptr_t add
     return found;
 }
 
-/// Finds memory that ends at `address`, and that the kernel has another address of.
+/// Finds memory with the end `address`, and with an address inside among the arguments of the kernel.
 WrittenAllocation* WrittenMemory::find_ended_at(const NodePlace& node, const KernelParams& kernel,
                                                 std::uintptr_t address) {
     for (WrittenAllocation& memory : all_) {

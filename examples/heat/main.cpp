@@ -172,8 +172,6 @@ void run(const Options& options, int argc, char** argv) {
     }
     try {
         solve(options, ranks);
-    } catch (const BadInput& problem) {
-        ranks.abort(problem.what());
     } catch (const std::exception& problem) { // the other ranks may wait for this one
         ranks.abort(problem.what());
     }

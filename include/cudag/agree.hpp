@@ -38,9 +38,9 @@ class CUDAG_EXPORT RanksDifferError : public GraphError {
 ///     cudag::agree(cudag::fingerprint(graph), ranks, gather);
 ///
 /// Calls `gather` once if all agree, otherwise some log2(nodes) times more; in each call, all ranks send equally many
-/// bytes, at most 512. Throws RanksDifferError on every rank, with the same text: it has the first line that differs,
-/// and which ranks have which one. Throws GraphError for `ranks` less than 1, or if `gather` returns other bytes than
-/// this rank sent, and the exceptions of `gather`.
+/// bytes, at most 512. Throws RanksDifferError on every rank, with the same text: each version of the first differing
+/// line, with its ranks. Throws GraphError for `ranks` less than 1, or if `gather` does not return the bytes of this
+/// rank, and the exceptions of `gather`.
 CUDAG_EXPORT void agree(const Fingerprint& mine, std::size_t ranks, const AllGather& gather);
 
 /// Returns the plan of rank `from`, on all ranks. All ranks call it, after a `tune` on each of them:

@@ -113,7 +113,7 @@ class ChangingBuffer {
 /// A graph refers to memory and host values as of its capture: `forget` the key after they change. The graph and its
 /// launches in flight own the captured function and its return value; other memory is borrowed as in StreamCapture.
 /// If there are `capacity` graphs, a further key runs eagerly, until it comes clearly more often than the least used
-/// key with a graph: it then takes that one's place, for which it needs no new warm-up. `report` tells of keys without
+/// key with a graph. It is then captured in place of that key, without a new warm-up. `report` tells of keys without
 /// room. Graphs in flight stay. The destructor, `clear` and `forget` wait for launches in flight. Move-only; a
 /// moved-from cache throws GraphError. Threads: one at a time on one cache, except for const calls. A function called
 /// by the cache may use the cache, too.

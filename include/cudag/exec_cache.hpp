@@ -42,7 +42,7 @@ struct ExecCacheStats {
     double update_seconds = 0;      ///< elapsed in updates, also refused ones; estimated from one in 13
     double instantiate_seconds = 0; ///< elapsed, with first launches and the measuring of memory
     std::uint64_t returns = 0; ///< instantiations of structures whose Exec was dropped before, among `instantiations`
-    /// The `capacity` that would keep the Execs of all structures that come again now.
+    /// The `capacity` with room for the Execs of all recurring structures.
     std::size_t needed_capacity = 0;
 };
 

@@ -141,7 +141,7 @@ class GraphedFunction<Output(First, Input...)> {
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
     /// Returns the number of eager runs for lack of room; warm-up runs do not count.
     [[nodiscard]] std::uint64_t eager_runs() const { return cache_.eager_runs(); }
-    /// Returns the `capacity` that would keep all shapes that come again now.
+    /// Returns the `capacity` with room for all recurring shapes.
     [[nodiscard]] std::size_t needed_capacity() const { return cache_.needed_capacity(); }
     /// Returns the number of inputs copied by replays and eager runs. Empty inputs do not count, nor does an input at
     /// the address of its own static input, such as a former output.

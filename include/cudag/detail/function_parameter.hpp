@@ -119,7 +119,7 @@ struct MemoryParameter {
         return {BufferBinding(held, held.span()), reinterpret_cast<std::uintptr_t>(held.data()),
                 held.owner().use_count() > 0, true};
     }
-    /// Whether an Exec with `now` needs no change. Memory at the address of memory that the Exec keeps is that memory.
+    /// Whether an Exec with `now` needs no change. While the Exec keeps memory, an equal address means the same memory.
     template <class Memory>
     static bool is_same(const Argument& now, const Held& held, const Memory& memory) {
         const GivenMemory given = given_memory(memory);
