@@ -3,6 +3,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <cstdint>
 
@@ -116,6 +117,78 @@ __global__ void add_halves(__half* sum, __half2* both, __nv_bfloat16* other) {
     atomicAdd(other, __nv_bfloat16(1.0f));
 }
 
+/// The value of a code; NaN for those that have none.
+double value_of(unsigned code, bool e5m2) {
+    const int mantissa_bits = e5m2 ? 2 : 3;
+    const int exponent = static_cast<int>(code & 0x7F) >> mantissa_bits;
+    const int mantissa = static_cast<int>(code) & ((1 << mantissa_bits) - 1);
+    const double sign = code & 0x80 ? -1 : 1;
+    if (e5m2 && exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
+    if (!e5m2 && (code & 0x7F) == 0x7F) return NAN;
+    const int bias = e5m2 ? 15 : 7;
+    const double fraction = std::ldexp(mantissa, -mantissa_bits) + (exponent == 0 ? 0 : 1);
+    return sign * std::ldexp(fraction, (exponent == 0 ? 1 : exponent) - bias);
+}
+
+/// The code with the nearest value, the even one of two; the largest number beyond it.
+unsigned char nearest_code(double value, bool e5m2) {
+    if (std::isnan(value)) return 0x7F;
+    const unsigned largest = e5m2 ? 0x7B : 0x7E;
+    unsigned best = 0;
+    for (unsigned code = 1; code <= largest; ++code) {
+        const double off = std::fabs(std::fabs(value) - value_of(code, e5m2));
+        const double best_off = std::fabs(std::fabs(value) - value_of(best, e5m2));
+        if (off < best_off || (off == best_off && code % 2 == 0)) best = code;
+    }
+    if (std::fabs(value) > value_of(largest, e5m2)) best = largest;
+    return static_cast<unsigned char>(best | (std::signbit(value) ? 0x80 : 0));
+}
+
+/// Each float to both formats by itself and in pairs, and each pair with negative numbers cut off; then halves.
+__global__ void to_fp8(int n, const float* in, unsigned char* out) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned char* const to = out + 16 * i;
+    const float2 two = make_float2(in[i], in[(i + 1) % n]);
+    const __nv_fp8_e4m3 single4(two.x);
+    const __nv_fp8_e5m2 single5(two.x);
+    to[0] = single4.__x;
+    to[1] = single5.__x;
+    const auto split = [](unsigned short pair, unsigned char* into) {
+        into[0] = static_cast<unsigned char>(pair);
+        into[1] = static_cast<unsigned char>(pair >> 8);
+    };
+    split(__nv_cvt_float2_to_fp8x2(two, __NV_SATFINITE, __NV_E4M3), to + 2);
+    split(__nv_cvt_float2_to_fp8x2(two, __NV_SATFINITE, __NV_E5M2), to + 4);
+    const __half2 halves = __floats2half2_rn(two.x, two.y);
+    split(__nv_fp8x2_e4m3(halves).__x, to + 6);
+    split(__nv_fp8x2_e5m2(halves).__x, to + 8);
+    to[10] = __nv_fp8_e4m3(static_cast<double>(two.x)).__x;
+    to[11] = __nv_fp8_e5m2(__float2bfloat16_rn(two.x)).__x;
+    unsigned short positive4 = 0, positive5 = 0;
+#if __CUDA_ARCH__ >= 890
+    asm("cvt.rn.satfinite.relu.e4m3x2.f32 %0, %1, %2;" : "=h"(positive4) : "f"(two.y), "f"(two.x));
+    asm("cvt.rn.satfinite.relu.e5m2x2.f16x2 %0, %1;"
+        : "=h"(positive5)
+        : "r"(*reinterpret_cast<const unsigned*>(&halves)));
+#endif
+    split(positive4, to + 12);
+    split(positive5, to + 14);
+}
+
+/// Each code as a half, and as a float of four that are converted together.
+__global__ void from_fp8(float* out) {
+    const unsigned code = threadIdx.x;
+    __nv_fp8x4_e4m3 four4;
+    __nv_fp8x4_e5m2 four5;
+    four4.__x = four5.__x = code << 16 | code;
+    const __nv_fp8x2_storage_t pair = static_cast<unsigned short>(code << 8);
+    out[4 * code] = __half2float(__ushort_as_half(__nv_cvt_fp8x2_to_halfraw2(pair, __NV_E4M3).y));
+    out[4 * code + 1] = __half2float(__ushort_as_half(__nv_cvt_fp8x2_to_halfraw2(pair, __NV_E5M2).y));
+    out[4 * code + 2] = static_cast<float4>(four4).z;
+    out[4 * code + 3] = static_cast<float4>(four5).x;
+}
+
 } // namespace
 
 KERNEL_TEST("arithmetic of f16") {
@@ -134,4 +207,60 @@ KERNEL_TEST("atomic sums of halves") {
     add_halves<<<2, 32>>>(reinterpret_cast<__half*>(memory.get()), reinterpret_cast<__half2*>(memory.get() + 1),
                           reinterpret_cast<__nv_bfloat16*>(memory.get() + 2));
     expect_same<unsigned>(memory.read(), {0x5000, 0x58005400, 0x4280}, "sums");
+}
+
+KERNEL_TEST("floats, halves, doubles to numbers of 8 bits") {
+    std::vector<float> in{0.0f,   -0.0f,  INFINITY, -INFINITY, NAN,    1e30f,
+                          -1e30f, 1e-30f, -1e-30f,  463.0f,    464.0f, 465.0f};
+    for (const bool e5m2 : {false, true})
+        for (unsigned code = 0; code < 0x7F; ++code) {
+            const auto here = static_cast<float>(value_of(code, e5m2));
+            const auto middle = static_cast<float>((here + value_of(code + 1, e5m2)) / 2);
+            if (!std::isfinite(middle)) continue;
+            for (const float value : {here, middle, std::nextafter(middle, 0.0f), std::nextafter(middle, 1e9f)})
+                in.insert(in.end(), {value, -value});
+        }
+    const int n = static_cast<int>(in.size());
+    const Device<float> device(in);
+    const Device<unsigned char> out(16 * in.size());
+    to_fp8<<<(n + 127) / 128, 128>>>(n, device.get(), out.get());
+    std::vector<unsigned char> got = out.read();
+    std::vector<unsigned char> expected;
+    for (int i = 0; i < n; ++i) {
+        const float x = in[i];
+        const float y = in[(i + 1) % n];
+        const auto half = [](float value) { return std::isnan(value) ? value : to_f16(value); };
+        const auto positive = [](double value) { return value > 0 || std::isnan(value) ? value : 0.0; };
+        expected.insert(expected.end(), {nearest_code(x, false), nearest_code(x, true)});
+        for (const bool e5m2 : {false, true})
+            expected.insert(expected.end(), {nearest_code(x, e5m2), nearest_code(y, e5m2)});
+        for (const bool e5m2 : {false, true})
+            expected.insert(expected.end(), {nearest_code(half(x), e5m2), nearest_code(half(y), e5m2)});
+        expected.insert(expected.end(), {nearest_code(x, false), nearest_code(std::isnan(x) ? x : to_bf16(x), true)});
+        expected.insert(expected.end(), {nearest_code(positive(x), false), nearest_code(positive(y), false)});
+        expected.insert(expected.end(), {nearest_code(positive(half(x)), true), nearest_code(positive(half(y)), true)});
+        // Converted by functions of the header, whose NaN may be another.
+        if (std::isnan(x)) got[16 * i + 10] = expected[16 * i + 10];
+        if (std::isnan(x)) got[16 * i + 11] = expected[16 * i + 11];
+        int major = 0;
+        int minor = 0;
+        OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+        OK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+        if (10 * major + minor < 89) std::copy_n(expected.begin() + 16 * i + 12, 4, got.begin() + 16 * i + 12);
+    }
+    expect_same(got, expected, "fp8");
+}
+
+KERNEL_TEST("numbers of 8 bits to halves and floats") {
+    const Device<float> out(4 * 256);
+    from_fp8<<<1, 256>>>(out.get());
+    const std::vector<float> got = out.read();
+    for (unsigned code = 0; code < 256; ++code)
+        for (unsigned i = 0; i < 4; ++i) {
+            const auto expected = static_cast<float>(value_of(code, i % 2 == 1));
+            if (std::isnan(expected))
+                expect(std::isnan(got[4 * code + i]), "a NaN is lost");
+            else
+                expect_same<float>({got[4 * code + i]}, {expected}, "code " + std::to_string(code));
+        }
 }

@@ -54,11 +54,11 @@ __global__ void large_frames(int* out) {
     out[threadIdx.x % 16] = values[1000 * (out[0] & 1)];
 }
 
-__global__ void tensor_cores(double* out) {
-    double d[2] = {1, 2};
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%2}, {%0, %1};"
-                 : "+d"(d[0]), "+d"(d[1])
-                 : "d"(3.0));
+__global__ void tensor_cores(int* out) {
+    int d[2] = {1, 2};
+    asm volatile("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%0, %1}, {%2}, {%2}, {%0, %1};"
+                 : "+r"(d[0]), "+r"(d[1])
+                 : "r"(3));
     *out = d[0] + d[1];
 }
 
@@ -130,7 +130,7 @@ int main(int, char** arguments) {
         break;
     default:
         for (int i = 0; i < 2; ++i) // told once
-            tensor_cores<<<1, 32>>>(reinterpret_cast<double*>(out));
+            tensor_cores<<<1, 32>>>(out);
     }
     bool good = check("launch", cudaGetLastError(), found->at_launch);
     good = check("synchronize", cudaDeviceSynchronize(), found->at_end) && good;

@@ -25,6 +25,15 @@ ret;
 """
 WITHOUT_OPERANDS = ["shfl.sync.up.b32", "bar.red.popc.u32", "vote.sync.ballot.b32", "lop3.b32", "set.lt.u32.u32", "activemask.b32",
                     "tex.1d.v4.f32.f32", "isspacep.shared", "call.uni"]
+# Instructions and shapes that stay without a translation, with operands of any kind.
+REFUSED = ["mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32",
+           "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+           "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+           "mma.sync.aligned.m16n8k8.row.col.rz.f64.f64.f64.f64", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.s8.f32",
+           "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
+           "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+           "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32", "wgmma.fence.sync.aligned",
+           "cvt.rn.f16x2.e2m1x2", "cvt.rn.e4m3x2.f32", "cvt.rn.satfinite.bf16x2.e5m2x2", "cvt.rs.satfinite.f16x2.f32"]
 ONE_OPERAND = ["bar.red.popc.u32", "mov.b64", "prmt.b32", "match.any.sync.b32"]
 
 
@@ -45,6 +54,8 @@ def main():
         check(f"{name};", f'"{name} with these operands at kernel.cu:7 has no translation"')
     for name in ONE_OPERAND:
         check(f"{name} %r1;", f'"{name} with these operands at kernel.cu:7 has no translation"')
+    for name in REFUSED:
+        check(f"{name} {{%r1, %r2}}, {{%r1}}, {{%r1}}, {{%r1, %r2}};", f'"{name} at kernel.cu:7 has no translation"')
     check("p: .callprototype _ (.vector .b32 x);", "a statement after kernel.cu:7 has no translation")
     # A file of which nothing can be read ends the tool, in one last line of its own.
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupport
 STACK_SECTION = ".cudart_cpu_stacks"
 STACK_LINE = "// stack "
 
-INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "matrix", "texture", "thread_info")
+INCLUDES = ("values", "integer", "floating", "half", "convert", "fp8", "memory", "mbarrier", "matrix", "texture", "thread_info")
 
 
 def quoted(text: str) -> str:

@@ -5,26 +5,52 @@ from . import instruction
 from .types import C, HALVES, INTEGERS, rounding, types
 
 FLOATS = {"f32", "f64"}
+FP8 = {"e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 
 
 def pack(w, i, to):
     """Writes the conversion of two f32 into a pair of halves: the first becomes the upper one."""
     single = to.removesuffix("x2")
-    around = {"relu": "hrelu", "satfinite": None}
+    around = {"relu": "hrelu", "satfinite": "hfinite"}
+    if not set(i.parts) <= {"cvt", "rn", "rz", to, "f32"} | around.keys():
+        raise Unsupported(i.name)
     expressions = []
     for operand in i.operands[1:3]:
         expression = f"to_half<{single}>({w.value(operand, 'f32')}, {rounding(i)})"
         for part, name in around.items():
             if part in i.parts:
-                if name is None:
-                    raise Unsupported(i.name)
                 expression = f"{name}({expression})"
         expressions.append(expression)
     w.put(i.operands[0], to, f"{to}{{{expressions[1]}, {expressions[0]}}}")
 
 
+def convert_fp8(w, i):
+    """Converts pairs: two f32, or a pair of halves."""
+    kinds = [part for part in i.parts if part in FP8 or part in ("f32", "f16x2")]
+    if len(kinds) != 2 or not set(i.parts) <= {"cvt", "rn", "satfinite", "relu", *kinds}:
+        raise Unsupported(i.name)
+    to, source = kinds
+    if to in FP8:
+        if source in FP8 or "satfinite" not in i.parts:
+            raise Unsupported(i.name)
+        if source == "f32":
+            upper, lower = (w.value(operand, "f32") for operand in i.operands[1:3])
+        else:
+            pair = w.value(i.operands[1], "f16x2")
+            upper, lower = f"widen({pair}.high)", f"widen({pair}.low)"
+        name = "fp8_pair_relu" if "relu" in i.parts else "fp8_pair"
+        w.put(i.operands[0], "u16", f"{name}<{FP8[to]}>({upper}, {lower})")
+    elif to == "f16x2":
+        halves = f"halves_of<{FP8[source]}>({w.value(i.operands[1], 'u16')})"
+        w.put(i.operands[0], "f16x2", f"pairwise<f16x2>([](f16 x) {{ return hrelu(x); }}, {halves})" if "relu" in i.parts else halves)
+    else:
+        raise Unsupported(i.name)
+
+
 @instruction("cvt")
 def convert(w, i):
+    if any(part in FP8 for part in i.parts):
+        return convert_fp8(w, i)
     found = types(i)
     if len(found) != 2:
         raise Unsupported(i.name)

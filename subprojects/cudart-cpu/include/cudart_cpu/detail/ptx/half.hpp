@@ -165,6 +165,12 @@ template <class Half>
 constexpr Half hrelu(Half a) {
     return is_nan(widen(a)) ? Half{0x7FFF} : (a.raw & 0x8000u) ? Half{0} : a;
 }
+/// The largest number instead of an infinity.
+template <class Half>
+constexpr Half hfinite(Half a) {
+    constexpr u16 infinite = std::is_same_v<Half, f16> ? 0x7C00 : 0x7F80;
+    return (a.raw & 0x7FFFu) == infinite ? Half{static_cast<u16>(a.raw - 1)} : a;
+}
 template <class Half>
 constexpr Half hftz(Half a) {
     constexpr u16 exponent = std::is_same_v<Half, f16> ? 0x7C00 : 0x7F80;

@@ -1,7 +1,7 @@
-// Matrix products of a warp: mma.sync, wmma and ldmatrix.
+// Matrix products of a warp: mma.sync, wmma, ldmatrix, stmatrix and movmatrix.
 #pragma once
 
-#include "half.hpp"
+#include "fp8.hpp"
 #include "memory.hpp"
 
 namespace cudart_cpu::ptx {
@@ -22,7 +22,16 @@ constexpr f64 number(bf16 x) {
 constexpr f64 number(tf32 x) {
     return __builtin_bit_cast(f32, x.raw & 0xFFFFE000u);
 }
+constexpr f64 number(e4m3 x) {
+    return widen(to_f16(x));
+}
+constexpr f64 number(e5m2 x) {
+    return widen(to_f16(x));
+}
 constexpr f64 number(f32 x) {
+    return x;
+}
+constexpr f64 number(f64 x) {
     return x;
 }
 constexpr i64 number(i8 x) {
@@ -34,12 +43,24 @@ constexpr i64 number(u8 x) {
 constexpr i64 number(i32 x) {
     return x;
 }
-template <class Result, class From>
+template <class Result, bool Saturates, class From>
 constexpr Result element_of(From sum) {
     if constexpr (std::is_same_v<Result, f16>)
         return to_half<f16>(static_cast<f64>(sum));
+    else if constexpr (Saturates)
+        return static_cast<Result>(sum < smallest<Result>  ? smallest<Result>
+                                   : sum > largest<Result> ? largest<Result>
+                                                           : sum);
     else
         return static_cast<Result>(sum);
+}
+/// Products of narrower numbers are exact, and so are most of their sums; those of f64 are rounded once, with each sum.
+template <class Element, class Sum>
+inline Sum multiply_add(Sum a, Sum b, Sum c) {
+    if constexpr (std::is_same_v<Element, f64>)
+        return __builtin_fma(a, b, c);
+    else
+        return a * b + c;
 }
 
 /// Returns the element at index `at` of a lane's registers.
@@ -54,14 +75,16 @@ inline void set_element(u32* registers, u32 at, Element value) {
     __builtin_memcpy(reinterpret_cast<unsigned char*>(registers) + at * sizeof(Element), &value, sizeof(Element));
 }
 
-/// mma.sync of shape m16n8kK. PTX defines the layout: a row of 4 lanes holds a row of A and Result, a column of 4 lanes
-/// one of B; a register holds adjacent elements.
-template <u32 Depth, class Left, class Right, class Added, class Result>
-void multiply_m16n8(MatrixCall* const* lanes) {
-    constexpr u32 packed = 4 / sizeof(Left); // elements per register
-    constexpr u32 span = 4 * packed;         // columns of A covered by one register of each lane
+/// mma.sync of shape m8n8kK or m16n8kK. PTX defines the layout: a row of 4 lanes holds a row of A and Result, a column
+/// of 4 lanes one of B; a register holds adjacent elements. The registers of A alternate between rows 0 to 7 and 8
+/// to 15.
+template <u32 Rows, u32 Depth, class Left, class Right, class Added, class Result, bool Saturates>
+void multiply_rows(MatrixCall* const* lanes) {
+    constexpr u32 packed = sizeof(Left) < 4 ? 4 / sizeof(Left) : 1; // elements per register
+    constexpr u32 span = 4 * packed;                                // columns of A covered by one register of each lane
+    constexpr u32 halves = Rows / 8;
     using Sum = decltype(number(Left{}));
-    Sum a[16][Depth];
+    Sum a[Rows][Depth];
     Sum b[Depth][8];
     for (u32 lane = 0; lane < 32; ++lane) {
         const u32 group = lane / 4;
@@ -69,24 +92,25 @@ void multiply_m16n8(MatrixCall* const* lanes) {
         for (u32 k = 0; k < Depth / span; ++k)
             for (u32 i = 0; i < packed; ++i) {
                 const u32 column = k * span + place * packed + i;
-                a[group][column] = number(element<Left>(lanes[lane]->a, (2 * k) * packed + i));
-                a[group + 8][column] = number(element<Left>(lanes[lane]->a, (2 * k + 1) * packed + i));
+                for (u32 half = 0; half < halves; ++half)
+                    a[group + 8 * half][column] =
+                        number(element<Left>(lanes[lane]->a, (halves * k + half) * packed + i));
                 b[column][group] = number(element<Right>(lanes[lane]->b, k * packed + i));
             }
     }
     for (u32 lane = 0; lane < 32; ++lane)
-        for (u32 i = 0; i < 4; ++i) {
+        for (u32 i = 0; i < 2 * halves; ++i) {
             const u32 row = lane / 4 + (i / 2) * 8;
             const u32 column = lane % 4 * 2 + i % 2;
             Sum sum = number(element<Added>(lanes[lane]->c, i));
             for (u32 k = 0; k < Depth; ++k)
-                sum += a[row][k] * b[k][column];
-            set_element(lanes[lane]->d, i, element_of<Result>(sum));
+                sum = multiply_add<Left>(a[row][k], b[k][column], sum);
+            set_element(lanes[lane]->d, i, element_of<Result, Saturates>(sum));
         }
 }
 
 // wmma leaves the layout to the machine: here lane l holds elements l * n to l * n + n - 1, row by row.
-template <u32 Rows, u32 Columns, u32 Depth, class Left, class Added, class Result>
+template <u32 Rows, u32 Columns, u32 Depth, class Left, class Added, class Result, bool Saturates>
 void multiply_fragments(MatrixCall* const* lanes) {
     using Sum = decltype(number(Left{}));
     constexpr u32 of_a = Rows * Depth / 32;
@@ -99,10 +123,10 @@ void multiply_fragments(MatrixCall* const* lanes) {
             for (u32 k = 0; k < Depth; ++k) {
                 const u32 in_a = row * Depth + k;
                 const u32 in_b = k * Columns + column;
-                sum += number(element<Left>(lanes[in_a / of_a]->a, in_a % of_a)) *
-                       number(element<Left>(lanes[in_b / of_b]->b, in_b % of_b));
+                sum = multiply_add<Left>(number(element<Left>(lanes[in_a / of_a]->a, in_a % of_a)),
+                                         number(element<Left>(lanes[in_b / of_b]->b, in_b % of_b)), sum);
             }
-            set_element(lanes[at / of_c]->d, at % of_c, element_of<Result>(sum));
+            set_element(lanes[at / of_c]->d, at % of_c, element_of<Result, Saturates>(sum));
         }
 }
 template <u32 Rows, u32 Columns, class Element>
@@ -146,6 +170,29 @@ void load_matrices(MatrixCall* const* lanes) {
                 set_element(lanes[lane]->d, 2 * matrix + i, Transposed ? values[column][row] : values[row][column]);
             }
     }
+}
+/// stmatrix: the counterpart of ldmatrix. The registers to store are in `c`.
+template <u32 Count, bool Transposed>
+void store_matrices(MatrixCall* const* lanes) {
+    for (u32 matrix = 0; matrix < Count; ++matrix)
+        for (u32 row = 0; row < 8; ++row) {
+            const u32* const given = lanes[matrix * 8 + row]->a;
+            const u64 to = given[0] | static_cast<u64>(given[1]) << 32;
+            for (u32 column = 0; column < 8; ++column) {
+                const u32 line = Transposed ? column : row;
+                const u32 at = Transposed ? row : column;
+                store(to + 2 * column, element<u16>(lanes[line * 4 + at / 2]->c, 2 * matrix + at % 2));
+            }
+        }
+}
+/// movmatrix: transposes a matrix held by the warp.
+inline void transpose_matrix(MatrixCall* const* lanes) {
+    for (u32 lane = 0; lane < 32; ++lane)
+        for (u32 i = 0; i < 2; ++i) {
+            const u32 line = lane % 4 * 2 + i;
+            const u32 at = lane / 4;
+            set_element(lanes[lane]->d, i, element<u16>(lanes[line * 4 + at / 2]->a, at % 2));
+        }
 }
 
 } // namespace cudart_cpu::ptx

@@ -94,7 +94,7 @@ struct WarpResult {
 /// One lane's contribution to a matrix product; the last lane to arrive computes for all.
 struct MatrixCall {
     void (*compute)(MatrixCall* const* lanes);
-    u32 a[8], b[8], c[8], d[8];
+    u32 a[16], b[8], c[8], d[8];
 };
 
 /// Bytes of stack, as counted by the compiler; the tools write them into the object.
