@@ -10,9 +10,11 @@
 #include "graph/conditions.hpp"
 #include "graph/construction.hpp"
 #include "graph/graph_edges.hpp"
+#include "graph/graph_owners.hpp"
 #include "graph/graph_records.hpp"
 #include "graph/graph_tree.hpp"
 #include "graph/native_graph.hpp"
+#include "owners/capture_owners.hpp"
 #include "read/reader.hpp"
 
 #include <cstddef>
@@ -51,6 +53,14 @@ bool has_natives(const GraphState& graph, std::size_t count) noexcept {
     return status == cudaSuccess && found == count;
 }
 
+/// Lets CUDA's graph, captured by other code, keep the owners of the nodes added so far.
+void give_owners(GraphState& graph, cudaStream_t stream) {
+    detail::Owners owners;
+    list_owners(graph, owners);
+    keep_with_capture(stream, owners);
+    drop_owners(graph);
+}
+
 } // namespace
 
 void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLocation& location) {
@@ -84,6 +94,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
                                          "before or after",
                                          state.subject(call));
         if (count != 0) state.continue_after(records.connect(first, first_edge, front), call);
+        if (state.host() == detail::CaptureHost::other) give_owners(*graph, state.stream());
     } catch (...) {
         if (has_natives(*graph, natives)) {
             conditions_of(root_of(*graph)).abandon_from(conditions);
@@ -119,8 +130,25 @@ Graph StreamCapture::build_written() {
     GraphBuilder builder(graph);
     builder.is_view_ = false;
     Graph built = std::move(builder).build(state_->location());
-    take_native(*graph);
+    if (state_->host() == detail::CaptureHost::self) take_native(*graph);
     return built;
+}
+
+void StreamCapture::check_written(const CaptureCall& call) {
+    CaptureState& state = *state_;
+    std::vector<cudaGraphNode_t> front = state.front();
+    try {
+        state.last_front() = front;
+        const Graph checked = build_written();
+        const auto& natives = records_of(*state.records().graph()).natives();
+        const std::size_t first = state.records().natives();
+        if (first == natives.size()) return;
+        front.insert(front.end(), natives.begin() + static_cast<std::ptrdiff_t>(first), natives.end());
+        state.continue_after(std::move(front), call); // nodes of conditions left over
+    } catch (...) {
+        state.spoil(state.location());
+        throw;
+    }
 }
 
 } // namespace cudag

@@ -11,13 +11,14 @@
 namespace pages {
 namespace {
 
+constexpr int n = 64;
+
 /// Stands for existing code: it enqueues its work into any stream.
 void decode(cudaStream_t stream, int batch, int length, const cudag::DeviceBuffer<float>& x) {
     cudag::launch(stream, cudag::grid_1d(x.size(), 64), scale, batch * length, 2.0f, x);
 }
 
 void mixed() {
-    const int n = 64;
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n), value(1);
     cudag::PinnedBuffer<float> host(1);
@@ -35,8 +36,36 @@ void mixed() {
     expect(host[0], 100.0f / 128, "the value halved in a capture");
 }
 
+// joined begins
+void library(cudaStream_t stream, const cudag::DeviceBuffer<float>& x) {
+    if (!cudag::is_capturing(stream)) return cudag::launch(stream, cudag::grid_1d(x.size(), 64), scale, n, 2.0f, x);
+    auto joined = cudag::StreamCapture::join_existing(stream);
+    joined.repeat(3, [&](cudag::GraphBuilder& body) { body.kernel(cudag::grid_1d(x.size(), 64), scale, n, 2.0f, x); });
+    std::move(joined).leave();
+}
+// joined ends
+
+/// Captures `library` as a program without cudag does.
+void captured_by_others() {
+    const cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(n);
+    cudag::PinnedBuffer<float> host(n);
+    cudag::memset_async(stream, x, 1.0f);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    cudag::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+    library(stream.get(), x);
+    cudag::check(cudaStreamEndCapture(stream.get(), &graph));
+    cudag::check(cudaGraphInstantiate(&exec, graph, 0));
+    cudag::check(cudaGraphLaunch(exec, stream.get()));
+    cudag::memcpy_async(stream, host, x);
+    stream.synchronize();
+    cudag::check(cudaGraphExecDestroy(exec));
+    cudag::check(cudaGraphDestroy(graph));
+    expect(host[0], 8.0f, "the value of a joined capture");
+}
+
 void once() {
-    const int n = 64;
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n);
     // once begins
@@ -121,6 +150,7 @@ void three_streams() {
 
 void capture() {
     mixed();
+    captured_by_others();
     once();
     cached_captures();
     crowded();

@@ -47,6 +47,7 @@
 #include <cudag/recorder.hpp>
 #include <cudag/relax.hpp>
 #include <cudag/capture_mode.hpp>
+#include <cudag/capture_options.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/builder/kernels.hpp>

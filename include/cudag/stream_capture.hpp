@@ -4,6 +4,7 @@
 #include <cudag/builder/conditionals.hpp>
 #include <cudag/builder/kernels.hpp>
 #include <cudag/capture_mode.hpp>
+#include <cudag/capture_options.hpp>
 #include <cudag/capture_pool.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
@@ -37,47 +38,6 @@ namespace cudag {
 
 class SegmentedGraph;
 struct SegmentOptions;
-
-/// Whether a capture may record graph memory nodes, such as those of cudaMallocAsync.
-/// - CUDA allows one Exec at a time for a graph with such nodes, and clones it never.
-/// - Memory that is allocated and not freed again must be freed between two launches.
-/// - Refused ones stay in the graph of a GraphBuilder, because CUDA removes no such nodes: `build()` then throws.
-enum class MemoryNodes : std::uint8_t {
-    allowed, ///< they become nodes of the graph
-    refused, ///< the step that records one throws CaptureError, or the end of the capture
-};
-
-/// The options of a stream capture.
-struct CaptureOptions {
-    CaptureMode mode = CaptureMode::thread_local_;
-    /// Accepts a capture without nodes: it yields a graph without nodes, or an empty node in a GraphBuilder. Its steps
-    /// may then record nothing, too. By default this is an error: the work went into another stream, mostly the legacy
-    /// default stream, and has already run.
-    bool allow_empty = false;
-    /// Makes CUDA refuse work in the legacy default stream of the stream's device, on every thread, until the capture
-    /// ends: the call fails with cudaErrorStreamCaptureImplicit and does nothing, and the capture is broken. By default
-    /// such work is not recorded but runs at once, unless the captured stream is a blocking one. Costs one more stream
-    /// for each capture.
-    bool refuse_legacy_stream = false;
-    /// The id of a CapturePool retained by the graph; none by default. The capture throws Error if the pool is gone.
-    PoolId pool = {};
-    /// Accepts refused calls in the whole capture; see StepOptions.
-    bool allow_refused_calls = false;
-    /// Refuses allocations and frees of graph memory, such as a library's own workspace: let it use a CapturePool, or
-    /// memory allocated before the capture. The search costs a CUDA call for each recorded node.
-    MemoryNodes memory_nodes = MemoryNodes::allowed;
-};
-
-/// Permissions for one step of a capture, to do things that are usually mistakes.
-struct StepOptions {
-    /// Accepts a step without a recorded node, fork or join. By default this is an error: the work went into another
-    /// stream, has already run, and would be missing in every replay.
-    bool allow_empty = false;
-    /// Accepts CUDA calls that fail because of the capture without breaking it, as in a library with a fallback for
-    /// such failures. By default they are an error, even if the library swallowed it: their effect is missing in every
-    /// replay. cudag finds them in CUDA's log: driver 12.9 and later.
-    bool allow_refused_calls = false;
-};
 
 namespace detail {
 
@@ -132,6 +92,22 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// capture it), or is already captured.
     explicit StreamCapture(StreamRef stream, CaptureOptions options = {},
                            SourceLocation location = SourceLocation::current());
+    /// Joins the capture of `stream`, or of a stream forked into it, that other code has begun and will end: to record
+    /// checked steps and typed nodes into it.
+    ///
+    ///     auto joined = cudag::StreamCapture::join_existing(stream);
+    ///     joined.kernel(config, scale, x, 2.0f, n);
+    ///     std::move(joined).leave();
+    ///
+    /// All functions work as in a capture begun by cudag, except `finish`, `finish_segments` and `eager`. Labels appear
+    /// in errors only. CUDA's graph keeps all owners, which makes each launch of it cost about twice as much. After an
+    /// exception with nodes already added, the capture is broken for the other code, too.
+    /// Call `leave` or destroy the object before the other code ends the capture; handles of nodes die then.
+    /// Throws CaptureError if the stream is not being captured, if the capture is broken, or if `options` have a mode
+    /// or `refuse_legacy_stream`: the code that begins a capture chooses these.
+    [[nodiscard]] static StreamCapture join_existing(StreamRef stream,
+                                                     CaptureOptions options = {}, // cudag: join_existing(stream)
+                                                     SourceLocation location = SourceLocation::current());
     ~StreamCapture();
     StreamCapture(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is: pass it by reference
     StreamCapture& operator=(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is
@@ -154,6 +130,12 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// recorded.
     [[nodiscard]] SegmentedGraph finish_segments() &&; // cudag: std::move(capture).finish_segments()
     [[nodiscard]] SegmentedGraph finish_segments(const SegmentOptions& options) &&;
+
+    /// Leaves a joined capture, which goes on. The destructor does the same without checks.
+    /// Throws CaptureError if the capture is broken, or as `finish` does for unread errors and refused calls, and
+    /// GraphError as GraphBuilder::build does for added nodes; the capture is then left, and broken in case of the
+    /// GraphError. Two mistakes leave it joined: a forked stream that is not joined, and a capture begun by cudag.
+    void leave() &&; // cudag: std::move(capture).leave()
 
     /// Adds a break: the work recorded so far becomes a segment, each launch of the result calls `function(stream)` or
     /// `function()` behind it, and the capture goes on with the next segment. Now the function is not called, only
@@ -319,6 +301,8 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
                          std::size_t count, const SourceLocation& location);
     Node add_repeat(unsigned times, const detail::GraphBody& body, const SourceLocation& location);
     [[nodiscard]] Graph build_written();
+    /// Checks the nodes added to a joined capture, as build does. Throws GraphError, and breaks the capture then.
+    void check_written(const detail::CaptureCall& call);
 
     template <class GivenEvent>
     void add_event(detail::EventUse use, const GivenEvent& event, const SourceLocation& location) {

@@ -80,7 +80,8 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
 
 CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
                            std::shared_ptr<GraphState> into, std::uint32_t nodes)
-    : stream_(stream), options_(options), location_(location), into_(std::move(into)), natives_before_(nodes),
+    : stream_(stream), options_(options), location_(location),
+      host_(into == nullptr ? CaptureHost::self : CaptureHost::builder), into_(std::move(into)), natives_before_(nodes),
       logged_(log_position()), stale_(cudaPeekAtLastError()), refusals_read_(logged_),
       allows_refused_calls_(options.allow_refused_calls) {
     constexpr CaptureCall call{"begin"};
@@ -119,6 +120,33 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
     }
 }
 
+CaptureState::CaptureState(Existing, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location)
+    : stream_(stream), options_(options), location_(location), host_(CaptureHost::other), natives_before_(0),
+      logged_(log_position()), stale_(cudaPeekAtLastError()), refusals_read_(logged_),
+      allows_refused_calls_(options.allow_refused_calls) {
+    constexpr CaptureCall call{"join_existing"};
+    if (options.mode != CaptureMode::thread_local_ || options.refuse_legacy_stream)
+        refuse<CaptureError>(
+            "the code that begins a capture chooses its mode, and whether it refuses the legacy stream: "
+            "leave both as they are by default",
+            subject(call));
+    const Info now = stream == nullptr || stream == cudaStreamLegacy ? Info() : info(stream);
+    if (now.status == CaptureStatus::none)
+        refuse<CaptureError>("the stream is not being captured: begin a capture with StreamCapture(stream), or join in "
+                             "the stream that the other code captures",
+                             subject(call), cudaErrorIllegalState);
+    if (now.status == CaptureStatus::invalidated)
+        refuse<CaptureError>("the capture was broken before, by a call of other code", subject(call),
+                             cudaErrorStreamCaptureInvalidated);
+    id_ = now.id;
+    graph_ = now.graph;
+    ended_.reset();
+    natives_before_ = node_count(call);
+    names_.emplace(natives_before_, location);
+    if (options.pool != PoolId()) keep(CapturePool::find(options.pool).owner());
+    open_.emplace(stream, location, how());
+}
+
 CaptureState::~CaptureState() {
     abandon();
 }
@@ -136,12 +164,12 @@ void CaptureState::allow_legacy_stream() noexcept {
 
 CaptureEnd CaptureState::abandon() noexcept {
     if (ended_) return *ended_;
-    set_ended(is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly);
+    set_ended(host_ == CaptureHost::other || is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly);
     if (ended_ == CaptureEnd::badly) {
         cudaGraph_t graph = nullptr;
         if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess) {
             ended_ = CaptureEnd::well;
-            if (!is_into_another()) ignore(cudaGraphDestroy(graph));
+            if (host_ == CaptureHost::self) ignore(cudaGraphDestroy(graph));
         }
     }
     lose_own_graph();
@@ -181,8 +209,12 @@ std::uint32_t CaptureState::node_count(const CaptureCall& call) const {
     return static_cast<std::uint32_t>(count);
 }
 
+const char* CaptureState::how() const noexcept {
+    return host_ == CaptureHost::other ? "joined" : to_string(options_.mode);
+}
+
 Subject CaptureState::subject(const CaptureCall& call) const {
-    std::string text = fmt::format("capture at {} ({}): {}", location_, to_string(options_.mode), call.name);
+    std::string text = fmt::format("capture at {} ({}): {}", location_, how(), call.name);
     if (!call.label.empty()) text += fmt::format(" \"{}\"", call.label);
     if (call.location.line == 0) return {std::move(text), {}, location_};
     text += fmt::format(" at {}", call.location);
@@ -200,9 +232,13 @@ void CaptureState::require_active(const CaptureCall& call) const {
         return;
     case CaptureStatus::none:
         refuse<CaptureError>(
-            "the capture has ended: something other than its StreamCapture called cudaStreamEndCapture", subject(call),
-            cudaErrorIllegalState);
+            host_ == CaptureHost::other
+                ? "the capture has ended: leave() it, or destroy the StreamCapture, before the code that began it ends "
+                  "it"
+                : "the capture has ended: something other than its StreamCapture called cudaStreamEndCapture",
+            subject(call), cudaErrorIllegalState);
     case CaptureStatus::invalidated:
+        if (host_ == CaptureHost::other) require_unspoiled(call);
         throw broken(call);
     }
 }
@@ -243,7 +279,9 @@ CaptureError CaptureState::broken(const CaptureCall& call, std::string_view thro
 
 void CaptureState::require_unfinished(const CaptureCall& call) const {
     if (ended_ && ended_ != CaptureEnd::elsewhere)
-        refuse<CaptureError>("the capture has ended with its finish(), and records no more: begin another one",
+        refuse<CaptureError>(host_ == CaptureHost::other
+                                 ? "the capture was left by leave(): join it again"
+                                 : "the capture has ended with its finish(), and records no more: begin another one",
                              subject(call), cudaErrorIllegalState);
 }
 
@@ -356,6 +394,7 @@ std::vector<std::shared_ptr<const void>>& CaptureState::owners() {
 }
 
 void CaptureState::keep(std::shared_ptr<const void> owner) {
+    if (host_ == CaptureHost::other) return keep_with_capture(stream_, {{0, 0, std::move(owner)}});
     const std::scoped_lock lock(mutex_);
     if (owner) owners_.push_back(std::move(owner));
 }
@@ -425,13 +464,21 @@ CaptureRecords& CaptureState::records() {
         construction_of(*graph).open_region = &location_;
         construction_of(*graph).is_captured_into = true;
     }
-    records_.emplace(std::move(graph), natives_before_, location_);
+    // A graph of other code has nodes that nobody has described.
+    records_.emplace(std::move(graph), host_ == CaptureHost::other ? 0 : natives_before_, location_);
     return *records_;
 }
 
 void CaptureState::continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const {
     const cudaError_t status = compat::stream_set_capture_front(stream_, nodes.data(), nodes.size());
     if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamUpdateCaptureDependencies", subject(call));
+}
+
+void CaptureState::spoil(const SourceLocation& where) noexcept {
+    spoiled_at_ = where;
+    if (host_ != CaptureHost::other) return;
+    ignore(cudaStreamSynchronize(stream_)); // breaks a capture
+    static_cast<void>(cudaGetLastError());
 }
 
 void CaptureState::require_unspoiled(const CaptureCall& call) const {
@@ -443,7 +490,7 @@ void CaptureState::require_unspoiled(const CaptureCall& call) const {
 }
 
 void CaptureState::lose_own_graph() noexcept {
-    if (!records_ || is_into_another()) return;
+    if (!records_ || host_ == CaptureHost::builder) return;
     set_destroyed_by(*records_->graph(), location_);
     records_.reset();
 }
@@ -477,7 +524,9 @@ cudaGraph_t CaptureState::end(const CaptureCall& call) {
         set_ended(CaptureEnd::elsewhere);
         require_active(call);
     }
-    if (options_.mode != CaptureMode::relaxed &&
+    if (host_ == CaptureHost::other && has_unjoined_fork())
+        refuse<CaptureError>(unjoined_forks({}), subject(call), cudaErrorStreamCaptureUnjoined);
+    if (host_ != CaptureHost::other && options_.mode != CaptureMode::relaxed &&
         std::this_thread::get_id() != thread_) // CUDA would drop the recorded work
         refuse<CaptureError>("only the thread that began a capture can end it: call finish() there, or capture with "
                              "CaptureMode::relaxed",
@@ -495,7 +544,8 @@ cudaGraph_t CaptureState::end(const CaptureCall& call) {
             require_no_memory_nodes(call, natives_before_);
             last_front_ = front();
             // Found now: a failed end destroys unjoined work. The search costs as much as a CUDA call for each node.
-            const bool may_be_told = has_unjoined_fork() || !names_->stretches().empty();
+            const bool may_be_told =
+                host_ != CaptureHost::other && (has_unjoined_fork() || !names_->stretches().empty());
             if (may_be_told) unjoined = unjoined_work(graph_, natives_before_, last_front_, *names_);
             if (call.name == "eager" && has_unjoined_fork()) // CUDA accepts a fork without work, but no later join
                 refuse<CaptureError>(unjoined_forks(unjoined), subject(call), cudaErrorStreamCaptureUnjoined);
@@ -504,8 +554,10 @@ cudaGraph_t CaptureState::end(const CaptureCall& call) {
             throw;
         }
     }
-    cudaGraph_t graph = nullptr;
-    const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
+    cudaGraph_t graph = graph_;
+    const cudaError_t status = host_ != CaptureHost::other ? cudaStreamEndCapture(stream_, &graph)
+                               : cause                     ? cudaErrorStreamCaptureInvalidated
+                                                           : cudaSuccess;
     set_ended(status == cudaSuccess ? CaptureEnd::well : CaptureEnd::badly);
     if (status == cudaSuccess) return graph;
     lose_own_graph();

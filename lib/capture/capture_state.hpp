@@ -46,12 +46,22 @@ enum class CaptureEnd {
     elsewhere, ///< by other code, well or badly
 };
 
+/// The code that ends a capture, and has its graph.
+enum class CaptureHost {
+    self,    ///< the StreamCapture
+    builder, ///< a GraphBuilder, whose graph is older than the capture
+    other,   ///< code without cudag
+};
+
 class CaptureState {
   public:
     /// Begins to capture `stream`: into a graph of its own, or into `into`, behind its `nodes` nodes. Throws
     /// CaptureError.
     CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
                  std::shared_ptr<GraphState> into = nullptr, std::uint32_t nodes = 0);
+    /// Joins the capture of `stream` by other code. Throws CaptureError.
+    struct Existing {};
+    CaptureState(Existing, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location);
     /// Ends the capture if it has not ended, and destroys a graph of its own.
     ~CaptureState();
     CaptureState(const CaptureState&) = delete;
@@ -67,8 +77,10 @@ class CaptureState {
     /// The owners kept by the capture, and those brought by captured work.
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners();
     /// Returns the known effects of the kernels that cudag has launched into the capture since the last call.
-    [[nodiscard]] std::vector<CapturedLaunch> launches() { return launches_->take(); }
-    /// Any thread may call it.
+    [[nodiscard]] std::vector<CapturedLaunch> launches() {
+        return launches_ ? launches_->take() : std::vector<CapturedLaunch>();
+    }
+    /// Keeps `owner` with the graph. Any thread may call it. Throws GraphError if CUDA, for other code, rejects it.
     void keep(std::shared_ptr<const void> owner);
 
     [[nodiscard]] CaptureStatus status() const;
@@ -120,24 +132,23 @@ class CaptureState {
     /// Makes the stream's next node depend on `nodes`. Throws CaptureError.
     void continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const;
     /// Prevents a good end: nodes written at `where` cannot stay, and CUDA removes them only after the capture's end.
-    void spoil(const SourceLocation& where) noexcept { spoiled_at_ = where; }
+    void spoil(const SourceLocation& where) noexcept;
     [[nodiscard]] bool is_spoiled() const noexcept { return spoiled_at_.has_value(); }
 
     /// Whether the capture is known to have ended.
     [[nodiscard]] bool has_ended() const noexcept { return ended_.has_value(); }
-    /// Whether the graph is older than the capture.
-    [[nodiscard]] bool is_into_another() const noexcept { return into_ != nullptr; }
+    [[nodiscard]] CaptureHost host() const noexcept { return host_; }
     /// Whether a stream forked by `fork` is still to be joined.
     [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
     /// Returns the front: the nodes that the stream's next node will depend on. Throws CaptureError unless the capture
     /// stands.
     [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
 
-    /// Ends the capture if it has not ended, and destroys a graph of its own.
+    /// Ends the capture if it has not ended, and destroys a graph of its own; or leaves it to other code.
     CaptureEnd abandon() noexcept;
     /// Ends the capture and returns its graph, owned by the caller unless it was captured into. Throws CaptureError if
     /// the capture was broken or an error is unread, and ends the capture; or, without ending it, on a thread that may
-    /// not end it.
+    /// not end it. A capture of other code goes on; nor is it left if a stream forked by `fork` is still to be joined.
     [[nodiscard]] cudaGraph_t end(const CaptureCall& call = {"finish"});
     /// Allows work in the legacy default stream to run immediately.
     void allow_legacy_stream() noexcept;
@@ -167,6 +178,8 @@ class CaptureState {
     };
     [[nodiscard]] Info info(cudaStream_t stream) const;
 
+    /// Describes the mode: "thread-local", "joined".
+    [[nodiscard]] const char* how() const noexcept;
     /// Throws CaptureError if the capture was spoiled.
     void require_unspoiled(const CaptureCall& call) const;
     /// Whether other code has ended the capture, as far as can be known.
@@ -188,8 +201,9 @@ class CaptureState {
     CaptureOptions options_;
     SourceLocation location_;
     std::thread::id thread_ = std::this_thread::get_id();
-    std::shared_ptr<GraphState> into_; ///< null for a graph of its own
-    std::uint32_t natives_before_;     ///< the number of nodes in `into_` before
+    CaptureHost host_;
+    std::shared_ptr<GraphState> into_; ///< of a GraphBuilder; else null
+    std::uint32_t natives_before_;     ///< the number of nodes in the graph before
     bool recorded_nothing_ = false;
     UniqueStream blocking_; ///< in the capture, so CUDA refuses the legacy stream; null if not requested
     std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< before it has begun

@@ -32,14 +32,25 @@ void require_breakable(detail::CaptureState& state, const detail::CaptureCall& c
     const auto refuse = [&](const std::string& fault) {
         detail::refuse<CaptureError>(fault, state.subject(call), cudaErrorIllegalState);
     };
-    if (state.is_into_another())
+    if (state.host() == detail::CaptureHost::builder)
         refuse("a captured region of a GraphBuilder is part of one graph and has no breaks: capture the function by "
                "capture_segments()");
+    if (state.host() == detail::CaptureHost::other)
+        refuse("other code ends this capture, in one graph: capture the function by capture_segments() for breaks");
     if (const std::string step = state.open().step_text(); !step.empty())
         refuse(fmt::format("a break cannot stand{}: end the step before it", step));
     const detail::CaptureRecords* const records = state.known_records();
     if (records != nullptr && construction_of(*records->graph()).open_region == nullptr)
         refuse("nodes are being added to this capture: a break stands before or after add()");
+}
+
+/// Throws CaptureError if others end the capture.
+void require_own_end(const detail::CaptureState& state, const detail::CaptureCall& call) {
+    if (state.host() == detail::CaptureHost::self) return;
+    detail::refuse<CaptureError>(state.host() == detail::CaptureHost::builder
+                                     ? "the GraphBuilder ends this capture: return from the captured function instead"
+                                     : "the code that began this capture ends it: leave() it instead",
+                                 state.subject(call), cudaErrorIllegalState);
 }
 
 } // namespace
@@ -51,11 +62,27 @@ StreamCapture::StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureSta
     : state_(std::move(state)) {}
 StreamCapture::~StreamCapture() = default;
 
+StreamCapture StreamCapture::join_existing(StreamRef stream, CaptureOptions options, SourceLocation location) {
+    return {detail::Passkey(),
+            std::make_unique<detail::CaptureState>(detail::CaptureState::Existing(), stream.get(), options, location)};
+}
+
+void StreamCapture::leave() && {
+    const detail::CaptureCall call{"leave"};
+    if (state_->host() != detail::CaptureHost::other)
+        detail::refuse<CaptureError>("this capture is not joined but begun here: end it by finish()",
+                                     state_->subject(call), cudaErrorIllegalState);
+    state_->require_active(call);
+    const detail::CaptureRecords* const records = state_->known_records();
+    const bool is_refused = state_->has_unjoined_fork(); // by end()
+    if (!is_refused && records != nullptr && records->has_written()) check_written(call);
+    static_cast<void>(state_->end(call));
+    state_->lose_own_graph();
+}
+
 Graph StreamCapture::finish() && {
     const detail::CaptureCall call{"finish"};
-    if (state_->is_into_another())
-        detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
-                                     state_->subject(call), cudaErrorIllegalState);
+    require_own_end(*state_, call);
     if (segments_ != nullptr && !state_->has_ended()) {
         const detail::CapturedBreak& first = segments_->breaks.front();
         detail::Subject subject = state_->subject(call);
@@ -123,9 +150,7 @@ SegmentedGraph StreamCapture::finish_segments() && {
 
 SegmentedGraph StreamCapture::finish_segments(const SegmentOptions& options) && {
     const detail::CaptureCall call{"finish_segments"};
-    if (state_->is_into_another())
-        detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
-                                     state_->subject(call), cudaErrorIllegalState);
+    require_own_end(*state_, call);
     return SegmentedGraph(std::make_shared<detail::SegmentedState>(end_segments(call), options));
 }
 
@@ -171,15 +196,13 @@ void StreamCapture::add_event(detail::EventUse use, cudaEvent_t event, detail::O
     const detail::CaptureCall call{records ? "record" : "wait", {}, location};
     state_->require_active(call);
     if (event == nullptr) detail::refuse<CaptureError>("the event is null or was moved from", state_->subject(call));
-    std::vector<std::shared_ptr<const void>>& kept = state_->owners();
-    kept.reserve(kept.size() + owners.size());
+    for (detail::Owner& owner : owners)
+        state_->keep(std::move(owner.object));
     const cudaError_t status = records ? cudaEventRecordWithFlags(event, state_->stream(), cudaEventRecordExternal)
                                        : cudaStreamWaitEvent(state_->stream(), event, cudaEventWaitExternal);
     if (status != cudaSuccess)
         detail::raise_call<CaptureError>(status, records ? "cudaEventRecordWithFlags" : "cudaStreamWaitEvent",
                                          state_->subject(call));
-    for (detail::Owner& owner : owners)
-        kept.push_back(std::move(owner.object));
 }
 
 void StreamCapture::keep(std::shared_ptr<const void> owner) {
