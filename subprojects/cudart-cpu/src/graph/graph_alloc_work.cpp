@@ -142,7 +142,7 @@ std::string AllocWork::details() const {
 }
 
 void AllocWork::run() const {
-    allocation()->memory->fill(fresh_byte);
+    allocation()->memory->fill(fresh_byte_of(cudaMemoryTypeDevice));
 }
 
 void AllocWork::attach(const void* exec, bool) const {

@@ -111,11 +111,13 @@ using namespace cudart_cpu;
 using namespace cudart_cpu::detail;
 
 CUDART_CPU_API void cudart_cpu_check(ptx::Thread& thread, ptx::u64 at, ptx::u32 bytes, ptx::Access access,
-                                     ptx::u32 location) {
+                                     ptx::u32 location, ptx::u32 order) {
     const ptx::Block& block = *thread.block;
     if ((block.checks & ptx::check_memory) != 0) check_memory(thread, at, bytes, access, location);
     const ptx::u64 offset = at - reinterpret_cast<ptx::u64>(block.shared);
     BlockRun* const run = current_worker()->current;
+    if ((block.checks & ptx::keep_lockstep) != 0 && order != 0 && run != nullptr)
+        run->step(static_cast<ThreadRun&>(thread), order, access == ptx::Access::change);
     if ((block.checks & ptx::check_race) == 0 || offset >= block.total_shared || access == ptx::Access::change ||
         run == nullptr)
         return;
@@ -130,5 +132,6 @@ CUDART_CPU_API void cudart_cpu_check(ptx::Thread& thread, ptx::u64 at, ptx::u32 
 }
 
 CUDART_CPU_API void cudart_cpu_note_order(ptx::Thread&) {
-    if (BlockRun* const run = current_worker()->current) run->accesses().next_epoch();
+    BlockRun* const run = current_worker()->current;
+    if (run != nullptr && run->seeks_races()) run->accesses().next_epoch();
 }

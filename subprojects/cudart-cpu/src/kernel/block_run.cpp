@@ -66,7 +66,12 @@ ThreadRun* BlockRun::choose() {
             warp.unstarted &= warp.unstarted - 1;
             return &thread_at(at_, lane);
         }
-        if (warp.asking != 0) {
+        // A yielded lane is behind the others, unless it waits for one of them.
+        if (warp.stepping != 0 && (warp.yielded == 0 || warp.has_awaited)) {
+            choose_step(at_);
+            continue;
+        }
+        if (warp.asking != 0 && warp.stepping == 0) {
             answer_masks(at_);
             continue;
         }
@@ -83,6 +88,38 @@ ThreadRun* BlockRun::choose() {
     for (unsigned i = 0; i < warp_count_; ++i)
         if (warps_[i].yielded != 0) state_ = State::spinning;
     return nullptr;
+}
+
+/// Lanes that are apart meet again where the first of them waits: those at the earliest access go on. If they go on for
+/// long, they may wait for the others, and the turn goes from access to access.
+void BlockRun::choose_step(unsigned index) {
+    WarpRun& warp = warps_[index];
+    ptx::u32 first = 0;
+    ptx::u32 next = 0;
+    for (ptx::u32 left = warp.stepping; left != 0; left &= left - 1) {
+        const ptx::u32 order = thread_at(index, lowest(left)).order;
+        if (first == 0 || order < first) first = order;
+        if (order > warp.last_order && (next == 0 || order < next)) next = order;
+    }
+    const bool takes_turns = warp.apart >= warp.long_apart;
+    if (takes_turns) warp.long_apart = 1 << 5; // and probably will again
+    const ptx::u32 chosen = takes_turns && next != 0 ? next : first;
+    ptx::u32 together = 0;
+    for (ptx::u32 left = warp.stepping; left != 0; left &= left - 1)
+        if (thread_at(index, lowest(left)).order == chosen) together |= 1u << lowest(left);
+    const bool may_spin = thread_at(index, lowest(together)).may_spin;
+    warp.apart = together == warp.stepping ? 0 : warp.apart + (may_spin ? 1 : 0);
+    warp.last_order = chosen;
+    warp.has_awaited = false;
+    warp.stepping &= ~together;
+    warp.ready |= together;
+}
+
+void BlockRun::step(ThreadRun& thread, ptx::u32 order, bool may_spin) {
+    thread.order = order;
+    thread.may_spin = may_spin;
+    warps_[thread.warp].stepping |= 1u << thread.lane;
+    suspend(thread);
 }
 
 /// Lanes asking at the same place are active together, once no other lane of the warp can still join them.
@@ -188,6 +225,7 @@ BlockRun::State BlockRun::resume() {
     worker_.current = this;
     for (unsigned i = 0; i < warp_count_; ++i)
         if (warps_[i].yielded != 0) {
+            warps_[i].has_awaited = warps_[i].stepping != 0;
             warps_[i].ready |= warps_[i].yielded;
             warps_[i].yielded = 0;
             mark_runnable(i);

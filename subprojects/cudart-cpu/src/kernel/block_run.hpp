@@ -36,6 +36,8 @@ struct ThreadRun : ptx::Thread {
     ptx::u32 second = 0;
     ptx::u32 cluster_phase = 0;
     ptx::u32 location = 0;
+    ptx::u32 order = 0;    ///< the next access's, in lockstep
+    bool may_spin = false; ///< whether the next access may belong to a spinning loop
     ptx::u64 value = 0;
     ptx::WarpResult result{};
 };
@@ -47,6 +49,12 @@ struct WarpRun {
     ptx::u32 yielded = 0;
     ptx::u32 waiting = 0; ///< lanes in a warp operation
     ptx::u32 asking = 0;  ///< lanes asking for the active lanes
+    // In lockstep:
+    ptx::u32 stepping = 0;   ///< lanes before an access
+    ptx::u32 last_order = 0; ///< the latest access's
+    ptx::u32 apart = 0;      ///< accesses since all stepping lanes were together, if they may belong to a spinning loop
+    ptx::u32 long_apart = 1 << 14;
+    bool has_awaited = false; ///< its yielded lanes have had a turn since the latest access
 };
 
 struct Barrier {
@@ -108,6 +116,8 @@ class BlockRun {
     ptx::u32 meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate);
     ptx::WarpResult meet_in_warp(ThreadRun& thread);
     void yield(ThreadRun& thread);
+    /// Precedes an access of a thread in lockstep: the lanes of its warp reach it together.
+    void step(ThreadRun& thread, ptx::u32 order, bool may_spin);
     /// Waits on the worker's own stack: the wait may run other kernels.
     void wait_for_grid_dependencies();
     void meet_cluster(ThreadRun& thread, bool arrives, bool waits);
@@ -119,6 +129,7 @@ class BlockRun {
     [[nodiscard]] ptx::Block& block() noexcept { return block_; }
     [[nodiscard]] const ClusterRun& cluster() const noexcept { return cluster_; }
     [[nodiscard]] ThreadRun& running() noexcept { return *running_; }
+    [[nodiscard]] bool seeks_races() const noexcept { return accesses_ != nullptr; }
     /// Exists only if races are checked for.
     [[nodiscard]] SharedAccesses& accesses() noexcept { return *accesses_; }
     [[nodiscard]] unsigned live() const noexcept { return live_; }
@@ -143,6 +154,7 @@ class BlockRun {
     ThreadRun* finish(ThreadRun& thread);
     void complete_warp(unsigned warp, ptx::u32 lanes);
     void answer_masks(unsigned warp);
+    void choose_step(unsigned warp);
     bool try_warp(unsigned warp, ptx::u32 lane);
     bool is_complete(const Barrier& barrier) const;
     void release(Barrier& barrier);

@@ -5,6 +5,7 @@
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +58,16 @@ CUDART_CPU_API u64 cudart_cpu_map_shared(ptx::Thread& thread, u64 address, u32 r
     const auto own = reinterpret_cast<u64>(thread.block->shared);
     const auto other = reinterpret_cast<u64>(cluster.blocks[rank % cluster.blocks.size()]->block().shared);
     return address - own + other;
+}
+
+CUDART_CPU_API u32 cudart_cpu_shared_rank(ptx::Thread& thread, u64 address) {
+    u32 rank = 0;
+    for (const auto& block : run_of(thread).run->cluster().blocks) {
+        const ptx::Block& other = block->block();
+        if (address - reinterpret_cast<u64>(other.shared) < std::max(other.total_shared, 1u)) return rank;
+        ++rank;
+    }
+    return ~u32{0};
 }
 
 CUDART_CPU_API void cudart_cpu_grid_dependencies(ptx::Thread& thread) {

@@ -182,8 +182,9 @@ void GridRun::work() {
     Worker worker{*this, FiberCache(stack_bytes())};
     adopt_thread(worker.main);
     const WorkerScope scope(worker);
-    const bool seeks_races = (checks_from_environment() & ptx::check_race) != 0; // invisible to threads in turn
-    if (kernel_.block != nullptr && unit_blocks_ == 1 && !seeks_races) {
+    // Threads in turn show no races, and no warps.
+    const bool needs_warps = (checks_from_environment() & (ptx::check_race | ptx::keep_lockstep)) != 0;
+    if (kernel_.block != nullptr && unit_blocks_ == 1 && !needs_warps) {
         const SharedMemory shared(dynamic_at_ + extent_.shared_bytes);
         run_in_turn(worker, shared.get());
     } else {

@@ -9,12 +9,15 @@
 #include "runtime/live_counts.hpp"
 #include "runtime/text.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -111,6 +114,20 @@ bool is_reserved(const char* base) {
 
 } // namespace
 
+unsigned char fresh_byte_of(cudaMemoryType type) {
+    enum class Zero { nothing, managed, all };
+    static const Zero zero = [] {
+        const char* const value = std::getenv("CUDART_CPU_ZERO");
+        const std::string_view word = value == nullptr ? "" : value;
+        if (word.empty()) return Zero::nothing;
+        if (word == "managed") return Zero::managed;
+        if (word == "all") return Zero::all;
+        std::fprintf(stderr, "cudart-cpu: CUDART_CPU_ZERO is \"%s\"; it may be managed or all\n", value);
+        std::abort();
+    }();
+    return zero == Zero::all || (zero == Zero::managed && type == cudaMemoryTypeManaged) ? 0 : fresh_byte;
+}
+
 void* allocate(std::size_t bytes, const AllocationKind& kind) {
     if (bytes == 0) {
         return nullptr;
@@ -125,7 +142,7 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
         throw;
     }
     lock.unlock();
-    std::memset(memory, fresh_byte, bytes);
+    std::memset(memory, fresh_byte_of(kind.type), bytes);
     return memory;
 }
 

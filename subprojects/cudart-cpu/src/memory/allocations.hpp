@@ -13,6 +13,9 @@ inline constexpr unsigned char fresh_byte = 0xCD;
 /// The value of freed memory's bytes, until somebody reuses it.
 inline constexpr unsigned char freed_byte = 0xDD;
 
+/// Returns the value of the bytes of fresh memory of this type: fresh_byte, or 0 by CUDART_CPU_ZERO.
+unsigned char fresh_byte_of(cudaMemoryType type);
+
 class ManagedHints;
 class MemoryPool;
 

@@ -49,7 +49,7 @@ Array::Array(const cudaChannelFormatDesc& desc_, const cudaExtent& extent_, unsi
         fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested for an array"));
     }
     data = std::make_unique_for_overwrite<char[]>(bytes);
-    std::memset(data.get(), fresh_byte, bytes);
+    std::memset(data.get(), fresh_byte_of(cudaMemoryTypeDevice), bytes);
 }
 
 cudaExtent Array::box() const noexcept {

@@ -1,5 +1,7 @@
-// The checks requested by CUDART_CPU_CHECK.
+// The checks requested by CUDART_CPU_CHECK, and CUDART_CPU_LOCKSTEP.
 #include "checks.hpp"
+
+#include "environment.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +22,7 @@ const Checks& environment() {
         const char* const value = std::getenv("CUDART_CPU_CHECK");
         std::string_view left = value == nullptr ? "" : value;
         Checks found;
+        if (number_from_environment("CUDART_CPU_LOCKSTEP") != 0) found.of_kernels |= ptx::keep_lockstep;
         while (!left.empty()) {
             const std::size_t end = std::min(left.find(','), left.size());
             const std::string_view word = left.substr(0, end);
@@ -31,7 +34,7 @@ const Checks& environment() {
             else if (word == "writes")
                 found.writes = true;
             else if (word == "1")
-                found = {ptx::check_memory | ptx::check_race, true};
+                found = {found.of_kernels | ptx::check_memory | ptx::check_race, true};
             else {
                 std::fprintf(stderr,
                              "cudart-cpu: CUDART_CPU_CHECK is \"%s\"; it may be memory, race, writes, some of these "

@@ -32,7 +32,8 @@ REFUSED = ["mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", "mma.sync.aligned.
            "mma.sync.aligned.m16n8k8.row.col.rz.f64.f64.f64.f64", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.s8.f32",
            "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
            "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
-           "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32", "wgmma.fence.sync.aligned",
+           "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32", "wgmma.fence.sync.aligned", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32",
+           "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
            "cvt.rn.f16x2.e2m1x2", "cvt.rn.e4m3x2.f32", "cvt.rn.satfinite.bf16x2.e5m2x2", "cvt.rs.satfinite.f16x2.f32"]
 ONE_OPERAND = ["bar.red.popc.u32", "mov.b64", "prmt.b32", "match.any.sync.b32"]
 

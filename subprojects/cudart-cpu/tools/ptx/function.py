@@ -229,15 +229,18 @@ class FunctionWriter:
         if space == "param" or space.startswith("param::"):
             symbol = self.symbol(base.text) if isinstance(base, Name) else None
             return f"({symbol or self.value(base, 'u64')}{plus})"
+        if space == "shared::cluster":
+            return f"cluster_shared(t, {self.value(base, 'u64')}{plus})"
         if space.startswith("shared"):
             return f"(address(t.block->shared) + {self.value(base, 'u64')}{plus})"
         return f"({self.value(base, 'u64')}{plus})"
 
-    def checked(self, address: str, size: int, access: str, space: str) -> str:
+    def checked(self, address: str, size: int | str, access: str, space: str) -> str:
         """Returns the address, checked if the runtime checks accesses."""
         if space.startswith("param"):
             return address
-        return f"checked(t, {address}, {size}, Access::{access}, {self.place})"
+        order = 0 if space in ("local", "const") else self.module.next_order()
+        return f"checked(t, {address}, {size}, Access::{access}, {self.place}, {order})"
 
     # Statements.
 

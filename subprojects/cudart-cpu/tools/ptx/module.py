@@ -14,7 +14,7 @@ from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupport
 STACK_SECTION = ".cudart_cpu_stacks"
 STACK_LINE = "// stack "
 
-INCLUDES = ("values", "integer", "floating", "half", "convert", "fp8", "memory", "mbarrier", "matrix", "texture", "thread_info")
+INCLUDES = ("values", "integer", "floating", "half", "convert", "fp8", "memory", "mbarrier", "matrix", "texture", "thread_info", "cluster")
 
 
 def quoted(text: str) -> str:
@@ -64,6 +64,7 @@ class ModuleWriter:
         self.defined = {f.name: f for f in syntax.functions if f.body is not None}
         self.variables = {v.name: v for v in syntax.variables}
         self.calls_unknown = False
+        self.accesses = 0
         self.static_variables: list[Variable] = []
         self.initialised_later: list[str] = []
         self.taken: set[str] = set()
@@ -87,6 +88,11 @@ class ModuleWriter:
     def is_seen(self, thing) -> bool:
         """Whether other files know the function or variable."""
         return bool(self.linked) and thing.linkage != "" and not getattr(thing, "is_kernel", False)
+
+    def next_order(self) -> int:
+        """Returns the place of an access to memory among those of the module: called functions come first."""
+        self.accesses += 1
+        return self.accesses
 
     def function_name(self, name: str) -> str:
         return c_name("f", name)

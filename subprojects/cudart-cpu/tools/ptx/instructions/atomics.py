@@ -2,7 +2,7 @@
 
 from ..syntax import SIZES, Unsupported, Vector
 from . import instruction
-from .memory import space_of
+from .memory import complete, space_of
 from .types import C, HALVES, last_type
 
 OPERATIONS = {"add", "exch", "cas", "and", "or", "xor", "min", "max", "inc", "dec"}
@@ -10,8 +10,6 @@ OPERATIONS = {"add", "exch", "cas", "and", "or", "xor", "min", "max", "inc", "de
 
 @instruction("atom", "red")
 def atomic(w, i):
-    if "async" in i.parts:
-        raise Unsupported(i.name)
     kind = last_type(i)
     type_ = C[kind]
     operation = next((part for part in i.parts[1:] if part in OPERATIONS), None)
@@ -37,6 +35,8 @@ def atomic(w, i):
         w.put(i.operands[0], type_, call)
     else:
         w.line(f"static_cast<void>({call});")
+        if "async" in i.parts:
+            complete(w, i.operands[2], space, SIZES[kind])
 
 
 def one(w, i, operation, kind, type_, shared, address, arguments):

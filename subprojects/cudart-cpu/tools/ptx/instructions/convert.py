@@ -114,8 +114,12 @@ def convert_address(w, i):
     size = "u64" if "u64" in i.parts else "u32"
     value = w.value(i.operands[1], size)
     if any(part.startswith("shared") for part in i.parts):
-        sign = "-" if "to" in i.parts else "+"
-        value = f"({value} {sign} address(t.block->shared))"
+        if "to" in i.parts:
+            value = f"shared_from_generic(t, {value})"
+        elif "shared::cluster" in i.parts:
+            value = f"cluster_shared(t, {value})"
+        else:
+            value = f"({value} + address(t.block->shared))"
         w.put(i.operands[0], "u64", value)
     else:
         w.put(i.operands[0], size, value)
@@ -127,7 +131,9 @@ def is_space(w, i):
     space = i.parts[1]
     shared = f"({address} - address(t.block->shared) < t.block->total_shared)"
     local = f"is_local(t, {address})"
-    if space.startswith("shared"):
+    if space == "shared::cluster":
+        test = f"is_cluster_shared(t, {address})"
+    elif space.startswith("shared"):
         test = shared
     elif space == "local":
         test = local

@@ -2,6 +2,7 @@
 
 from ..syntax import Memory, Pair, Unsupported
 from . import instruction
+from .memory import space_of
 from .types import last_type
 
 
@@ -122,8 +123,7 @@ def grid_dependencies(w, i):
 
 
 def barrier_address(w, i, operand):
-    space = "shared" if any(part.startswith("shared") for part in i.parts) else "generic"
-    return w.address(operand, space)
+    return w.address(operand, space_of(i))
 
 
 @instruction("mbarrier")

@@ -64,6 +64,8 @@ def store(w, i):
         w.line("}")
     else:
         w.line(f"{name}{address}, {w.value(value, type_)});")
+    if "async" in i.parts:
+        complete(w, i.operands[2], space, SIZES[last_type(i)] * elements)
 
 
 @instruction("prefetch", "prefetchu", "applypriority", "discard")
@@ -93,14 +95,24 @@ def copy(w, to, source, size, valid=None, ignored=None):
 
 def copy_bulk(w, i):
     spaces = [part for part in i.parts if part.split("::")[0] in ("shared", "global")]
-    if sorted(space.split("::")[0] for space in spaces) != ["global", "shared"]:
+    if [space.split("::")[0] for space in spaces] not in (["shared", "global"], ["global", "shared"], ["shared", "shared"]):
         raise Unsupported(i.name)
-    to, source = w.address(i.operands[0], spaces[0]), w.address(i.operands[1], spaces[1])
+    source = w.address(i.operands[1], spaces[1])
     size = w.value(i.operands[2], "u32")
-    copy(w, to, source, size)
-    if any(part.startswith("mbarrier::complete_tx") for part in i.parts):
+    if "multicast::cluster" in i.parts:
         w.meets = True
-        w.line(f"mbarrier_complete({w.address(i.operands[3], 'shared')}, {size});")
+        to, barrier = (w.value(i.operands[at].operands[0], "u64") for at in (0, 3))
+        w.line(f"copy_to_blocks(t, {to}, {source}, {size}, {barrier}, {w.value(i.operands[4], 'u16')});")
+        return
+    copy(w, w.address(i.operands[0], spaces[0]), source, size)
+    if any(part.startswith("mbarrier::complete_tx") for part in i.parts):
+        complete(w, i.operands[3], spaces[0], size)
+
+
+def complete(w, barrier, space, size):
+    """Completes the bytes of a copy at its barrier, in the space of the copy's destination."""
+    w.meets = True
+    w.line(f"mbarrier_complete({w.address(barrier, space)}, {size});")
 
 
 @instruction("cp")
@@ -116,7 +128,9 @@ def copy_async(w, i):
         from .meet import barrier_address
         w.line(f"mbarrier_async_arrive({barrier_address(w, i, i.operands[0])}, {'true' if 'noinc' in i.parts else 'false'});")
         return
-    to, source = w.address(i.operands[0], "shared"), w.address(i.operands[1], "global")
+    size = w.value(i.operands[2], "u32")
+    to = w.checked(w.address(i.operands[0], "shared"), size, "write", "shared")
+    source = w.address(i.operands[1], "global")
     valid = ignored = None
     rest = i.operands[3:]
     if any("cache_hint" in part for part in i.parts):
@@ -127,4 +141,4 @@ def copy_async(w, i):
             ignored = rest[0]
         else:
             valid = rest[0]
-    copy(w, to, source, w.value(i.operands[2], "u32"), valid, ignored)
+    copy(w, to, source, size, valid, ignored)

@@ -34,9 +34,19 @@ def move(w, i):
 
 @instruction("mapa")
 def map_address(w, i):
-    """Maps a shared variable to its instance in another block of the cluster, as a generic address."""
-    if any(part.startswith("shared") for part in i.parts):
-        raise Unsupported(i.name)
+    """Maps a shared variable to its instance in another block of the cluster."""
     w.meets = True
+    if "shared::cluster" in i.parts:
+        size = last_type(i)
+        value = f"mapped({w.value(i.operands[1], size)}, {w.value(i.operands[2], 'u32')})"
+        w.put(i.operands[0], size, f"static_cast<{size}>({value})")
+        return
     value = f"cudart_cpu_map_shared(t, {w.value(i.operands[1], 'u64')}, {w.value(i.operands[2], 'u32')})"
     w.put(i.operands[0], "u64", value)
+
+
+@instruction("getctarank")
+def rank_of_address(w, i):
+    w.meets = True
+    name = "rank_of_shared" if "shared::cluster" in i.parts else "rank_of"
+    w.put(i.operands[0], "u32", f"{name}(t, {w.value(i.operands[1], 'u64')})")

@@ -40,7 +40,7 @@ constexpr f16 to_f16(e4m3 value) {
     const u32 sign = (value.raw & 0x80u) << 8;
     const u32 size = value.raw & 0x7Fu;
     if (size == 0x7F) return {0x7FFF};
-    if (size >= 8) return {static_cast<u16>(sign | (size << 7) + (8u << 10))}; // the exponents' biases are 7 and 15
+    if (size >= 8) return {static_cast<u16>(sign | ((size << 7) + (8u << 10)))}; // the exponents' biases are 7 and 15
     return {static_cast<u16>(sign | to_half<f16>(static_cast<f32>(size) * 0x1p-9f).raw)};
 }
 

@@ -15,16 +15,16 @@ inline void spin(Thread& t) {
 }
 
 /// Checks an access if the runtime checks accesses; else does nothing.
-inline u64 checked(Thread& t, u64 at, u32 bytes, Access access, u32 location) {
+inline u64 checked(Thread& t, u64 at, u32 bytes, Access access, u32 location, u32 order) {
     if (t.block->checks != 0) [[unlikely]]
-        cudart_cpu_check(t, at, bytes, access, location);
+        cudart_cpu_check(t, at, bytes, access, location, order);
     return at;
 }
 
 /// A thread of a block without checks.
 struct Unchecked : Thread {};
 
-inline u64 checked(Unchecked&, u64 at, u32, Access, u32) {
+inline u64 checked(Unchecked&, u64 at, u32, Access, u32, u32) {
     return at;
 }
 

@@ -37,11 +37,12 @@ struct Block {
     u64 stack_low; ///< for threads that run in turn
     u32 dynamic_shared;
     u32 total_shared;
-    u32 checks; ///< made for each access
+    u32 checks; ///< made for each access; also whether warps run in lockstep
 };
 
 inline constexpr u32 check_memory = 1;
 inline constexpr u32 check_race = 2;
+inline constexpr u32 keep_lockstep = 4;
 
 enum class Access : u32 { read, write, change };
 
@@ -141,7 +142,7 @@ struct ModuleRow {
     bool (*supported)(); ///< whether this processor has the features that the module was compiled for
 };
 
-inline constexpr u32 module_version = 4;
+inline constexpr u32 module_version = 5;
 
 } // namespace cudart_cpu::ptx
 
@@ -161,8 +162,11 @@ void cudart_cpu_cluster_barrier(cudart_cpu::ptx::Thread& thread, bool arrives, b
                                 cudart_cpu::ptx::u32 location);
 cudart_cpu::ptx::u64 cudart_cpu_map_shared(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address,
                                            cudart_cpu::ptx::u32 rank);
+/// Returns the rank of the cluster's block with this address in its shared memory; ~0 if there is none.
+cudart_cpu::ptx::u32 cudart_cpu_shared_rank(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address);
+/// Precedes an access. `order` places it among the accesses of the module's text; 0: no other thread can see it.
 void cudart_cpu_check(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address, cudart_cpu::ptx::u32 bytes,
-                      cudart_cpu::ptx::Access access, cudart_cpu::ptx::u32 location);
+                      cudart_cpu::ptx::Access access, cudart_cpu::ptx::u32 location, cudart_cpu::ptx::u32 order);
 /// Orders the earlier accesses of the block's threads before their later ones.
 void cudart_cpu_note_order(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_yield(cudart_cpu::ptx::Thread& thread);
