@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <vector>
 
 namespace cudag::detail {
@@ -167,19 +166,6 @@ std::optional<MemoryOperationParams> read_memory_operations(cudaGraphNode_t node
         list[i] = *operation;
     }
     return MemoryOperationParams{native.memOp.ctx, count, list};
-}
-
-std::size_t trailing_bytes(const MemoryOperationParams& params) noexcept {
-    return params.count * sizeof(MemoryOperation);
-}
-
-void copy_trailing(const MemoryOperationParams& from, MemoryOperationParams& copy, std::byte* place) noexcept {
-    copy.operations = reinterpret_cast<MemoryOperation*>(place);
-    std::uninitialized_copy_n(from.operations, from.count, copy.operations);
-}
-
-void assign(MemoryOperationParams& copy, const MemoryOperationParams& from) noexcept {
-    std::copy_n(from.operations, copy.count, copy.operations);
 }
 
 void MemoryOperationFields::compare(const MemoryOperationParams& before, const MemoryOperationParams& after,

@@ -4,6 +4,7 @@
 #include "fields.hpp"
 #include "lists/hash.hpp"
 #include "native_result.hpp"
+#include "operation_list.hpp"
 
 #include <cudag/access.hpp>
 #include <cudag/memory_operation.hpp>
@@ -37,12 +38,6 @@ struct MemoryOperationParams {
 /// Nothing if the driver does not describe such nodes, or uses operations that cudag does not know. Throws GraphError.
 [[nodiscard]] std::optional<MemoryOperationParams> read_memory_operations(cudaGraphNode_t node,
                                                                           std::pmr::memory_resource& memory);
-
-/// In a copy, the operations follow the block.
-[[nodiscard]] std::size_t trailing_bytes(const MemoryOperationParams& params) noexcept;
-void copy_trailing(const MemoryOperationParams& from, MemoryOperationParams& copy, std::byte* place) noexcept;
-/// Assigns operations of the same node: updates keep their number.
-void assign(MemoryOperationParams& copy, const MemoryOperationParams& from) noexcept;
 
 [[nodiscard]] std::string_view to_string(MemoryOperationKind kind) noexcept;
 [[nodiscard]] std::string_view to_string(Compare compare) noexcept;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace cudag::detail {
@@ -82,19 +81,6 @@ NativeResult set_native(const NodeTarget& target, const SemaphoreParams& semapho
 SemaphoreParams read_semaphores(cudaGraphNode_t node, bool signals, std::pmr::memory_resource& memory) {
     const CUgraphNodeParams params = read_native_node(node, type_of_semaphores(signals));
     return signals ? read_list(params.extSemSignal, signals, memory) : read_list(params.extSemWait, signals, memory);
-}
-
-std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept {
-    return semaphores.count * sizeof(SemaphoreOperation);
-}
-
-void copy_trailing(const SemaphoreParams& from, SemaphoreParams& copy, std::byte* place) noexcept {
-    copy.operations = reinterpret_cast<SemaphoreOperation*>(place);
-    std::uninitialized_copy_n(from.operations, from.count, copy.operations);
-}
-
-void assign(SemaphoreParams& copy, const SemaphoreParams& from) noexcept {
-    std::copy_n(from.operations, copy.count, copy.operations);
 }
 
 void OperationFields::compare(const SemaphoreParams& before, const SemaphoreParams& after, Differences& found) {

@@ -4,6 +4,7 @@
 #include "fields.hpp"
 #include "lists/hash.hpp"
 #include "native_result.hpp"
+#include "operation_list.hpp"
 
 #include <cudag/detail/semaphore_operand.hpp>
 
@@ -33,12 +34,6 @@ struct SemaphoreParams {
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const SemaphoreParams& semaphores);
 [[nodiscard]] SemaphoreParams read_semaphores(cudaGraphNode_t node, bool signals, std::pmr::memory_resource& memory);
-
-/// In a copy, the operations follow the block.
-[[nodiscard]] std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept;
-void copy_trailing(const SemaphoreParams& from, SemaphoreParams& copy, std::byte* place) noexcept;
-/// Assigns operations of the same node: updates keep their number.
-void assign(SemaphoreParams& copy, const SemaphoreParams& from) noexcept;
 
 template <class Visitor>
 constexpr void fields(const SemaphoreOperation&, Visitor& visit) {
