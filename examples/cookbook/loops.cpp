@@ -130,7 +130,7 @@ void fill(int* cells, int value) {
 
 void library() {
 #ifdef CUDART_CPU
-    cudart_cpu::register_library_kernel("fill", fill); // the CPU runtime has no compiler for PTX
+    cudart_cpu::register_library_kernel("fill", fill); // in place of the PTX, on the CPU runtime
 #endif
     cudag::Stream stream;
     cudag::DeviceScalar<int> cell(0);

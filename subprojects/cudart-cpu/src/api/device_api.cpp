@@ -2,6 +2,7 @@
 #include "capture/capture_rules.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/device_properties.hpp"
 #include "runtime/driver_version.hpp"
@@ -25,7 +26,11 @@ CUDART_CPU_API cudaError_t cudaGetDevice(int* device) {
 }
 
 CUDART_CPU_API cudaError_t cudaSetDevice(int device) {
-    return api("cudaSetDevice", [&] { set_current_device(device); });
+    return api("cudaSetDevice", [&] {
+        set_current_device(device);
+        choose_primary_context();
+        note_primary_use(device);
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceSynchronize() {

@@ -7,6 +7,7 @@
 #include "memory/surfaces.hpp"
 #include "memory/textures.hpp"
 #include "runtime/call.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/device_settings.hpp"
 #include "runtime/number_in.hpp"
@@ -116,6 +117,7 @@ CUDART_CPU_API cudaError_t cudaDeviceReset() {
         end_allocations_of(device);
         disable_peer_access_of(device);
         reset_device_settings(device);
+        forget_primary_use(device);
         forget_kernel_failure();
     });
 }

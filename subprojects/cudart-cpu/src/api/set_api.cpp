@@ -57,20 +57,10 @@ std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, co
     return sets;
 }
 
-/// Submits a call without a stream: fills are asynchronous towards the host unless the host sees the memory.
-void submit_on_default_stream(const cudaMemsetParams& set) {
-    refuse_implicit_dependency_now(stream_of(nullptr));
-    const CompletionPtr done = submit_set(set, stream_of(nullptr));
-    const std::optional<Range> range = find_allocation(set.dst);
-    if (range && range->type != cudaMemoryTypeDevice) {
-        done->wait();
-    }
-}
-
 } // namespace
 
 CUDART_CPU_API cudaError_t cudaMemset(void* dst, int value, std::size_t count) {
-    return api("cudaMemset", [&] { submit_on_default_stream(byte_fill(dst, 0, value, count, 1)); });
+    return api("cudaMemset", [&] { submit_set_on_default_stream(byte_fill(dst, 0, value, count, 1)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t count, cudaStream_t stream) {
@@ -79,7 +69,7 @@ CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t cou
 
 CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value, std::size_t width,
                                         std::size_t height) {
-    return api("cudaMemset2D", [&] { submit_on_default_stream(byte_fill(dst, pitch, value, width, height)); });
+    return api("cudaMemset2D", [&] { submit_set_on_default_stream(byte_fill(dst, pitch, value, width, height)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int value, std::size_t width,
@@ -91,7 +81,7 @@ CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int v
 CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
     return api("cudaMemset3D", [&] {
         for (const cudaMemsetParams& set : slices(memory, value, extent, stream_of(nullptr))) {
-            submit_on_default_stream(set);
+            submit_set_on_default_stream(set);
         }
     });
 }

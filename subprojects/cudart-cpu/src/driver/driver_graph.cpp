@@ -8,6 +8,7 @@
 #include "exec/exec_model.hpp"
 #include "graph/graph_conditional_work.hpp"
 #include "graph/graph_params.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/number_in.hpp"
 
 namespace cudart_cpu::detail::driver {

@@ -9,6 +9,7 @@
 #include "graph_mem_op_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_semaphore_work.hpp"
+#include "memory/driver_copies.hpp"
 #include "runtime/number_in.hpp"
 
 #include <cstddef>
@@ -254,9 +255,17 @@ static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
 /// Converts the driver's parameters of any kind but a kernel, whose members are the runtime's under other names. The
 /// contexts in which nodes run have no meaning here.
 cudaGraphNodeParams runtime_params(const CUgraphNodeParams& params) {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        cudaGraphNodeParams copy{};
+        std::memcpy(static_cast<void*>(&copy), &params, sizeof copy);
+        require_unused_zero(copy, sizeof params.memcpy);
+        copy = {};
+        copy.type = cudaGraphNodeTypeMemcpy;
+        copy.memcpy.flags = params.memcpy.flags;
+        copy.memcpy.copyParams = runtime_copy(params.memcpy.copyParams);
+        return copy;
+    }
     CUgraphNodeParams plain = params;
-    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        fail(cudaErrorNotSupported, "cudart-cpu: the driver's parameters of a memcpy node; use cudaGraphNodeParams");
     if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) plain.memset.ctx = nullptr;
     if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) plain.conditional.ctx = nullptr;
     cudaGraphNodeParams result{};
@@ -326,9 +335,13 @@ CUgraphNodeParams driver_params_of(Node& node, CUcontext context) {
         params.memOp = work_of<MemOpWork>(node).params();
         return params;
     }
-    if (node.work->type() == cudaGraphNodeTypeMemcpy)
-        fail(cudaErrorNotSupported, "cudart-cpu: the driver's parameters of a memcpy node; use cudaGraphNodeParams");
     const cudaGraphNodeParams found = params_of(node);
+    if (node.work->type() == cudaGraphNodeTypeMemcpy) {
+        params.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+        params.memcpy.copyCtx = context;
+        params.memcpy.copyParams = driver_copy(found.memcpy.copyParams);
+        return params;
+    }
     std::memcpy(static_cast<void*>(&params), &found, sizeof params);
     if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) params.memset.ctx = context;
     if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) params.conditional.ctx = context;

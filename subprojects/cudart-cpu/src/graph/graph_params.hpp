@@ -38,7 +38,7 @@ WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current);
 /// Returns the parameters of a node in the tagged union; pointers in it point into the node.
 cudaGraphNodeParams params_of(Node& node);
 
-/// The same for the driver's tagged union. A copy's parameters differ there, and are refused by name.
+/// The same for the driver's tagged union.
 NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before);
 NodeContent make_content(const CUgraphNodeParams& params, const Node& node);
 WorkPointer make_work(const CUgraphNodeParams& params, const Work& current);

@@ -41,6 +41,8 @@ void remove_untranslated(const FatBinary* binary) {
 
 FatBinary::FatBinary(const void* wrapper) : wrapper_(wrapper), module_(take_module(wrapper)) {}
 
+FatBinary::FatBinary(const ptx::ModuleRow& module) : wrapper_(nullptr), module_(&module) {}
+
 FatBinary::~FatBinary() {
     remove_untranslated(this);
     forget_nvcc_kernels(this);

@@ -15,6 +15,8 @@ namespace cudart_cpu::detail {
 class FatBinary {
   public:
     explicit FatBinary(const void* wrapper);
+    /// Has a module, which nvcc's host code does not know.
+    explicit FatBinary(const ptx::ModuleRow& module);
     ~FatBinary();
     FatBinary(const FatBinary&) = delete;
     FatBinary& operator=(const FatBinary&) = delete;

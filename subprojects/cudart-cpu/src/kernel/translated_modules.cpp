@@ -103,6 +103,18 @@ std::string_view image_of(const void* fat_binary) {
     return {static_cast<const char*>(wrapper.data), header.header_bytes + header.bytes};
 }
 
+std::string_view fat_binary_at(const char* place, std::size_t available) {
+    std::uint32_t magic = 0;
+    if (available < sizeof(Header) || std::memchr(place, '\0', sizeof magic) != nullptr) return {};
+    std::memcpy(&magic, place, sizeof magic);
+    if (magic == wrapper_magic) return image_of(place);
+    if (magic != header_magic) return {};
+    Header header;
+    std::memcpy(&header, place, sizeof header);
+    const std::size_t bytes = header.header_bytes + header.bytes;
+    return bytes <= available ? std::string_view(place, bytes) : std::string_view();
+}
+
 const ptx::ModuleRow* load_module(const char* path, std::string& refusal) {
     void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     link_map* map = nullptr;

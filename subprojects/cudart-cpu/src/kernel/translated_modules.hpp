@@ -3,6 +3,7 @@
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,10 @@ void give_back_module(const ptx::ModuleRow* module);
 
 /// The bytes of a fat binary registered by nvcc's host code; empty if it is no fat binary.
 std::string_view image_of(const void* fat_binary);
+
+/// The bytes of a fat binary, or of the one behind its wrapper, at a place with `available` bytes; empty if there is
+/// none.
+std::string_view fat_binary_at(const char* place, std::size_t available);
 
 /// Loads the module of a shared object, which stays loaded: it serves no other fat binary. Returns null if it cannot be
 /// loaded, and writes the reason to `refusal`.

@@ -35,6 +35,7 @@ struct Allocation {
     std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>, std::monostate> counted;
     bool is_taken_address = false;
     bool is_registered = false;           // the program's own memory
+    bool is_mapped = false;               // by the driver's cuMemMap
     std::shared_ptr<void> keep = nullptr; // for a taken address: set while it is allocated
 };
 
@@ -198,6 +199,7 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
     if (allocation.is_registered) {
         fail(cudaErrorInvalidValue, text(pointer, " is registered memory, which CUDA did not allocate"));
     }
+    if (allocation.is_mapped) fail(cudaErrorInvalidValue, text(pointer, " is mapped memory, which cuMemUnmap ends"));
     if (is_host(allocation.kind) != (side == AllocatedOn::host)) {
         fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
     }
@@ -221,12 +223,24 @@ void end_allocations_of(int device) {
             return entry.second.is_registered && entry.second.kind.device == device;
         });
         for (const auto& [base, allocation] : allocation_table().allocations)
-            if (allocation.kind.device == device && !allocation.is_taken_address)
+            if (allocation.kind.device == device && !allocation.is_taken_address && !allocation.is_mapped)
                 ending.emplace_back(const_cast<char*>(base),
                                     is_host(allocation.kind) ? AllocatedOn::host : AllocatedOn::device);
     }
     for (const auto& [base, side] : ending)
         release(end_allocation(base, side));
+}
+
+void enter_mapped(void* pointer, std::size_t bytes, int device) {
+    const AllocationKind kind{.type = cudaMemoryTypeDevice, .device = device};
+    const std::unique_lock lock(allocation_table().mutex);
+    allocation_table()
+        .allocations.emplace(static_cast<char*>(pointer), Allocation{bytes, kind, std::monostate{}})
+        .first->second.is_mapped = true;
+}
+
+void leave_mapped(void* pointer) noexcept {
+    unregister_memory(pointer);
 }
 
 void register_memory(void* pointer, std::size_t bytes, unsigned flags) {

@@ -72,6 +72,10 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side);
 /// Ends and releases all allocations made while this device was current, except the addresses of alloc nodes.
 void end_allocations_of(int device);
 
+/// Makes mapped memory an allocation of a device until it leaves; nobody can free it.
+void enter_mapped(void* pointer, std::size_t bytes, int device);
+void leave_mapped(void* pointer) noexcept;
+
 /// Makes the program's own memory pinned host memory until it is unregistered. Throws Failure if part of it is pinned
 /// already, or is a device's.
 void register_memory(void* pointer, std::size_t bytes, unsigned flags);

@@ -1,6 +1,7 @@
 // The common beginning and end of every exported function.
 #include "call.hpp"
 
+#include "contexts.hpp"
 #include "device_model.hpp"
 #include "driver_errors.hpp"
 #include "driver_names.hpp"
@@ -24,6 +25,8 @@ thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool in_host_function = false;
 thread_local bool context_bound = false;
 thread_local bool has_waited = false;
+thread_local WithinDriverCall* within = nullptr;
+std::atomic<bool> driver_initialised{false};
 /// Whether some call has returned the error of the failed kernel.
 std::atomic<bool> failure_told{false};
 std::atomic<bool> used{false};
@@ -62,12 +65,37 @@ void require_pointer(const void* pointer, const char* what) {
 }
 
 void bind_context() noexcept {
-    if (context_bound) {
+    if (context_bound || within != nullptr) {
         return;
     }
     context_bound = true;
     settle_current_device();
+    note_primary_use(current_device());
     used.store(true, std::memory_order_relaxed);
+    initialise_driver();
+}
+
+void unbind_context() noexcept {
+    context_bound = false;
+}
+
+WithinDriverCall::WithinDriverCall() noexcept : outer_(std::exchange(within, this)) {}
+
+WithinDriverCall::~WithinDriverCall() {
+    within = outer_;
+}
+
+bool is_within_driver_call() noexcept {
+    return within != nullptr;
+}
+
+void initialise_driver() noexcept {
+    driver_initialised.store(true, std::memory_order_relaxed);
+}
+
+void require_initialised_driver() {
+    if (!driver_initialised.load(std::memory_order_relaxed))
+        fail(cudaErrorInitializationError, "the driver is not initialised: call cuInit(0) first");
 }
 
 bool is_forked_child() noexcept {
@@ -122,6 +150,10 @@ cudaError_t told_failure() noexcept {
 
 cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
                             const std::string& message) noexcept {
+    if (within != nullptr) {
+        within->text = message;
+        return code;
+    }
     // cudaErrorNotReady reports pending work: it is no failure.
     if (code == cudaErrorNotReady) {
         return code;

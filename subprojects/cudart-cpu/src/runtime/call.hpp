@@ -46,6 +46,23 @@ void begin_waits() noexcept;
 /// Throws the error of a failed kernel if the call has waited.
 void refuse_if_awaited_failed();
 
+/// During its life, this thread's calls of the runtime's functions are part of a call of the driver. They are not
+/// counted, bind no context and record no failure: the driver's call does that.
+class WithinDriverCall {
+  public:
+    WithinDriverCall() noexcept;
+    WithinDriverCall(const WithinDriverCall&) = delete;
+    WithinDriverCall& operator=(const WithinDriverCall&) = delete;
+    ~WithinDriverCall();
+
+    /// The log's line of the last failed call.
+    std::string text;
+
+  private:
+    WithinDriverCall* outer_;
+};
+[[nodiscard]] bool is_within_driver_call() noexcept;
+
 /// Records a failed call (log, and last error if asked); returns `code`.
 cudaError_t end_failed_call(const char* name, LastError last_error, cudaError_t code, const std::string& text) noexcept;
 
@@ -55,7 +72,7 @@ cudaError_t end_thrown_call(const char* name, LastError last_error) noexcept;
 template <class Body>
 cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
     try {
-        count_call();
+        if (!is_within_driver_call()) count_call();
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
             std::forward<Body>(body)();
             return cudaSuccess;
@@ -70,6 +87,8 @@ cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
 
 /// Binds a context to the thread, as most runtime calls do. The driver's functions need one.
 void bind_context() noexcept;
+/// Takes the context from the thread again.
+void unbind_context() noexcept;
 [[nodiscard]] bool has_context() noexcept;
 
 /// Runs one function of the runtime API. `body` returns cudaError_t or void, and may throw Failure or std::bad_alloc.
@@ -123,6 +142,20 @@ cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
     });
 }
 
+/// Lets the driver's functions be called: cuInit does, and every function of the runtime that binds a context.
+void initialise_driver() noexcept;
+/// Throws cudaErrorInitializationError, the driver's CUDA_ERROR_NOT_INITIALIZED, before that.
+void require_initialised_driver();
+
+/// Runs a function of the driver API that may come before cuInit.
+template <class Body>
+cudaError_t driver_api_anytime(const char* name, Body&& body) noexcept {
+    return call(name, LastError::keep, [&] {
+        require_only_runtime();
+        return std::forward<Body>(body)();
+    });
+}
+
 /// Runs a function of the driver API. CUresult has the same numbers: cast the result.
 template <class Body>
 cudaError_t driver_api(const char* name, Body&& body) noexcept {
@@ -130,6 +163,7 @@ cudaError_t driver_api(const char* name, Body&& body) noexcept {
         require_only_runtime();
         refuse_in_forked_child();
         refuse_inside_host_function();
+        require_initialised_driver();
         return std::forward<Body>(body)();
     });
 }

@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include "runtime/call.hpp"
+#include "runtime/contexts.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/handle_table.hpp"
@@ -43,7 +44,10 @@ void leave_device(const WorkQueue& queue) {
 }
 
 struct OwnedStream {
-    OwnedStream(unsigned flags, int priority) : stream(flags, priority, current_device()) {}
+    OwnedStream(unsigned flags, int priority) : stream(flags, priority, current_device()) {
+        const CUcontext context = current_context();
+        stream.set_context(context != nullptr ? context : primary_context(current_device()));
+    }
 
     Stream stream;
     Counted<Kind::stream> counted;
@@ -199,6 +203,10 @@ PerThreadDefault::PerThreadDefault() noexcept : outer_(std::exchange(null_is_per
 
 PerThreadDefault::~PerThreadDefault() {
     null_is_per_thread = outer_;
+}
+
+bool is_null_per_thread() noexcept {
+    return null_is_per_thread;
 }
 
 bool is_legacy(const Stream& stream) {

@@ -5,6 +5,7 @@
 #include "stream_attributes.hpp"
 #include "work_queue.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -31,6 +32,9 @@ class Stream {
     [[nodiscard]] const StreamAttributes& attributes() const noexcept { return attributes_; }
     /// The device current at its creation.
     [[nodiscard]] int device() const noexcept { return device_; }
+    /// The driver's context current at its creation; null for a default stream, which each context has.
+    [[nodiscard]] CUcontext context() const noexcept { return context_; }
+    void set_context(CUcontext context) noexcept { context_ = context; }
     [[nodiscard]] unsigned long long id() const noexcept { return id_; }
     /// Whether it waits for the legacy default stream, and is waited for by it.
     [[nodiscard]] bool blocking() const noexcept { return (flags_ & cudaStreamNonBlocking) == 0; }
@@ -44,6 +48,7 @@ class Stream {
     std::atomic<int> priority_;
     StreamAttributes attributes_;
     int device_;
+    CUcontext context_ = nullptr;
     unsigned long long id_;
     std::shared_ptr<WorkQueue> queue_;
     std::shared_ptr<Capture> capture_;
@@ -75,6 +80,9 @@ class PerThreadDefault {
   private:
     bool outer_;
 };
+
+/// Whether the stream nullptr is this thread's own.
+[[nodiscard]] bool is_null_per_thread() noexcept;
 
 /// Whether it is a device's legacy default stream.
 bool is_legacy(const Stream& stream);

@@ -78,6 +78,8 @@ class Project:
             sys.exit("the dependencies of scale.cu lack scale.h")
         self.nvcc("scale.o", "main.o", "-o", "program", "-lcuda", "-lnvidia-ml")  # of the driver, for nothing
         self.prints("cudaSuccess 93", "./program")
+        self.nvcc("driver.cpp", "-lcuda", "-o", "driver")
+        self.prints("driver: 42", "./driver")
         self.nvcc("-shared", "-Xcompiler", "-fPIC", "scale.cu", "-o", "libscale.so")
         self.nvcc("main.cpp", "-L.", "-lscale", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
         self.prints("cudaSuccess 93", "./program")

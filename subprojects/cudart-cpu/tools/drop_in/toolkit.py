@@ -61,29 +61,39 @@ def link_to(place: pathlib.Path, target: pathlib.Path) -> None:
         place.symlink_to(target)
 
 
+def make_library(made: pathlib.Path, library: str, cxx: list[str]) -> None:
+    """Makes a library for links only: programs need the one at `library`, by its path."""
+    source = made.with_suffix(".s")
+    source.write_text(runtime_symbols(library), encoding="utf-8")
+    command = [*cxx, "-shared", "-nostdlib", "-x", "assembler", str(source), f"-Wl,-soname,{library}", "-o", str(made)]
+    if subprocess.run(command, check=False).returncode != 0:
+        refuse(f"{cxx[-1]} cannot link to {library}")
+    source.unlink()
+
+
 def make_libraries(place: pathlib.Path, runtime: str, cxx: list[str], final: pathlib.Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
-    (place / "runtime.s").write_text(runtime_symbols(runtime), encoding="utf-8")
-    made = place / "libcudart-cpu.so"
-    command = [*cxx, "-shared", "-nostdlib", "-x", "assembler", str(place / "runtime.s"), f"-Wl,-soname,{runtime}", "-o", str(made)]
-    if subprocess.run(command, check=False).returncode != 0:
-        refuse(f"{cxx[-1]} cannot link to {runtime}")
-    (place / "runtime.s").unlink()
+    make_library(place / "libcudart-cpu.so", runtime, cxx)
     for name in ("libcudart.so", "libcudart_static.a"):
         (place / name).write_text(f"/* GNU ld script: cudart-cpu */\nINPUT({final}/libcudart-cpu.so)\n", encoding="utf-8")
     (place / "libcudadevrt.a").write_bytes(b"!<arch>\n")
     for named in (pathlib.Path(runtime).parent / "cudart-cpu", pathlib.Path(runtime).parent / "libcudart"):
+        if (named / "libcuda.so.1").is_file() and not (place / "libcuda.so").exists():
+            make_library(place / "libcuda.so", str(named / "libcuda.so.1"), cxx)
         for library in sorted(named.glob("libcudart.so.*")):
             if not library.name.endswith(".p") and not library.name.endswith(".symbols"):
                 link_to(place / library.name, library)
 
 
 def make_stubs(place: pathlib.Path, real: pathlib.Path, runtime: pathlib.Path) -> None:
-    """Makes libraries of the driver that only programs need which call them: many are linked to -lcuda for nothing, and the
-    driver's own libraries are not on this machine."""
+    """Makes libraries of the driver that only programs need which call them: many are linked to -lcuda for nothing, and
+    NVIDIA's own are not on this machine."""
     place.mkdir(exist_ok=True)
+    driver = runtime.with_name("libcuda.so")
     for name in {"libcuda.so", "libnvidia-ml.so"} | ({entry.name for entry in real.glob("*.so")} if real.is_dir() else set()):
         needed = real / name if (real / name).exists() else runtime
+        if name == driver.name and (place.parent / name).exists():
+            needed = driver
         if not (place / name).exists():
             (place / name).write_text(f"/* GNU ld script: cudart-cpu */\nINPUT(AS_NEEDED({needed}))\n", encoding="utf-8")
 

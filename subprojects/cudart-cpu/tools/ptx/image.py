@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import re
 import struct
 
 MASK = (1 << 64) - 1
@@ -50,8 +51,24 @@ def size_and_hash(image: bytes) -> tuple[int, int]:
     return len(image), (sum(words) & MASK) ^ ((weighted << 1) & MASK)
 
 
+def is_text(image: bytes) -> bool:
+    return b"\0" not in image.rstrip(b"\0")
+
+
+def text_for(text: str, newest: int) -> str:
+    """Returns PTX text unless it is for newer architectures."""
+    target = re.search(r"^\s*\.target\s+sm_(\d+)", text, re.MULTILINE)
+    if target is None:
+        raise NoPtx("its PTX has no .target")
+    if int(target[1]) > newest:
+        raise NoPtx(f"its PTX is for compute capability {int(target[1]) / 10}, later than {newest / 10}")
+    return text
+
+
 def ptx_of(image: bytes, newest: int) -> str:
-    """Returns the PTX for the newest architecture up to `newest`, such as 90. Throws NoPtx."""
+    """Returns the PTX for the newest architecture up to `newest`, such as 90: of a fat binary, or text. Throws NoPtx."""
+    if is_text(image):
+        return text_for(image.rstrip(b"\0").decode(errors="replace"), newest)
     magic, _, at, _ = struct.unpack_from("<IHHQ", image)
     if magic != MAGIC:
         raise NoPtx("its fat binary has a format of its own")

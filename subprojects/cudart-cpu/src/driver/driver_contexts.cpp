@@ -1,0 +1,432 @@
+// The driver's functions for contexts, also green ones.
+#include "driver_frame.hpp"
+#include "driver_functions.hpp"
+
+#include "runtime/device_model.hpp"
+#include "runtime/device_settings.hpp"
+#include "runtime/handle_table.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
+#include "stream/event.hpp"
+#include "submit/event_submit.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace cudart_cpu::detail::driver {
+
+namespace {
+
+constexpr unsigned newest_context_version = 3020; // as the driver reports for all contexts of CUDA 4 and later
+
+/// Runs `body` with `context` as the current one.
+template <class Body>
+auto within_context(CUcontext context, Body&& body) {
+    struct Pushed {
+        explicit Pushed(CUcontext handle) { push_context(handle); }
+        Pushed(const Pushed&) = delete;
+        Pushed& operator=(const Pushed&) = delete;
+        ~Pushed() { pop_context(); }
+    };
+    const Pushed pushed(context);
+    return body();
+}
+
+/// Runs a function for primary contexts. It is neither counted nor made to fail: it asks for what cannot fail, and
+/// callers take a failure for another context.
+template <class Body>
+CUresult answer_uncounted(const char* name, Body&& body) noexcept {
+    try {
+        refuse_in_forked_child();
+        refuse_inside_host_function();
+        require_initialised_driver();
+        body();
+        return CUDA_SUCCESS;
+    } catch (...) {
+        return static_cast<CUresult>(end_thrown_call(name, LastError::keep));
+    }
+}
+
+CUcontext create(int device, unsigned flags) {
+    require_device(device);
+    constexpr unsigned known = CU_CTX_FLAGS_MASK;
+    const unsigned schedule = flags & CU_CTX_SCHED_MASK;
+    if ((flags & ~known) != 0 || (schedule & (schedule - 1)) != 0)
+        fail(cudaErrorInvalidValue, text("context flags ", flags, " do not exist or exclude each other"));
+    return make_context({device, flags, unsigned{multiprocessors}});
+}
+
+/// Returns the named context, or the current one for null.
+CUcontext named_or_current(CUcontext context) {
+    if (context != nullptr) return context;
+    require_current_context();
+    return current_context();
+}
+
+void wait_for_context(CUcontext context) {
+    within_context(context, [] { return through([] { return cudaDeviceSynchronize(); }); });
+}
+
+} // namespace
+
+CUresult device_primary_ctx_retain(CUcontext* context, CUdevice device) {
+    return answer_uncounted("cuDevicePrimaryCtxRetain", [&] {
+        require_pointer(context, "pctx");
+        require_device(device);
+        retain_primary(device);
+        *context = primary_context(device);
+    });
+}
+CUresult device_primary_ctx_release(CUdevice device) {
+    return answer_uncounted("cuDevicePrimaryCtxRelease_v2", [&] {
+        require_device(device);
+        if (!release_primary(device))
+            fail(cudaErrorDeviceUninitialized, text("the primary context of device ", device, " is not retained"));
+    });
+}
+CUresult device_primary_ctx_set_flags(CUdevice device, unsigned flags) {
+    return answer("cuDevicePrimaryCtxSetFlags_v2", [&] {
+        require_device(device);
+        set_device_flags(device, flags);
+    });
+}
+CUresult device_primary_ctx_get_state(CUdevice device, unsigned* flags, int* active) {
+    return answer_uncounted("cuDevicePrimaryCtxGetState", [&] {
+        require_device(device);
+        require_pointer(flags, "flags");
+        require_pointer(active, "active");
+        *flags = device_flags(device) & ~static_cast<unsigned>(CU_CTX_MAP_HOST);
+        *active = is_primary_active(device) ? 1 : 0;
+    });
+}
+CUresult device_primary_ctx_reset(CUdevice device) {
+    return answer("cuDevicePrimaryCtxReset_v2", [&] {
+        require_device(device);
+        const bool had_context = has_context();
+        within_context(primary_context(device), [] { return through([] { return cudaDeviceReset(); }); });
+        if (!had_context) unbind_context();
+    });
+}
+
+CUresult ctx_create_v2(CUcontext* context, unsigned flags, CUdevice device) {
+    return answer("cuCtxCreate_v2", [&] {
+        require_pointer(context, "pctx");
+        *context = create(device, flags);
+        push_context(*context);
+    });
+}
+CUresult ctx_create_v3(CUcontext* context, CUexecAffinityParam* affinities, int count, unsigned flags,
+                       CUdevice device) {
+    return answer("cuCtxCreate_v3", [&] {
+        require_pointer(context, "pctx");
+        if (affinities != nullptr || count != 0)
+            fail(cudaErrorNotSupported, "cudart-cpu has no execution affinity of contexts");
+        *context = create(device, flags);
+        push_context(*context);
+    });
+}
+#if CUDA_VERSION >= 12050
+CUresult ctx_create_v4(CUcontext* context, CUctxCreateParams* params, unsigned flags, CUdevice device) {
+    return answer("cuCtxCreate_v4", [&] {
+        require_pointer(context, "pctx");
+        if (params != nullptr && (params->numExecAffinityParams != 0 || params->cigParams != nullptr))
+            fail(cudaErrorNotSupported, "cudart-cpu has no parameters of contexts");
+        *context = create(device, flags);
+        push_context(*context);
+    });
+}
+#endif
+CUresult ctx_destroy(CUcontext context) {
+    return answer("cuCtxDestroy_v2", [&] {
+        if (context == nullptr) fail(cudaErrorInvalidValue, "ctx cannot be NULL");
+        context_of(context); // throws
+        wait_for_context(context);
+        end_context(context);
+    });
+}
+
+CUresult ctx_set_current(CUcontext context) {
+    return answer("cuCtxSetCurrent", [&] { set_current_context(context); });
+}
+CUresult ctx_get_current(CUcontext* context) {
+    return answer("cuCtxGetCurrent", [&] {
+        require_pointer(context, "pctx");
+        *context = current_context();
+    });
+}
+CUresult ctx_push_current(CUcontext context) {
+    return answer("cuCtxPushCurrent_v2", [&] {
+        require_pointer(context, "ctx");
+        push_context(context);
+    });
+}
+CUresult ctx_pop_current(CUcontext* context) {
+    return answer("cuCtxPopCurrent_v2", [&] {
+        const CUcontext popped = pop_context();
+        if (context != nullptr) *context = popped;
+    });
+}
+CUresult ctx_get_device(CUdevice* device) {
+    return answer_in_context("cuCtxGetDevice", [&] {
+        require_pointer(device, "device");
+        *device = current_device();
+    });
+}
+CUresult ctx_get_device_v2(CUdevice* device, CUcontext context) {
+    return answer("cuCtxGetDevice_v2", [&] {
+        require_pointer(device, "device");
+        *device = context_of(named_or_current(context)).device;
+    });
+}
+CUresult ctx_get_id(CUcontext context, unsigned long long* id) {
+    return answer("cuCtxGetId", [&] {
+        require_pointer(id, "ctxId");
+        const CUcontext asked = named_or_current(context);
+        context_of(asked); // throws
+        *id = reinterpret_cast<std::uintptr_t>(asked);
+    });
+}
+CUresult ctx_get_api_version(CUcontext context, unsigned* version) {
+    return answer("cuCtxGetApiVersion", [&] {
+        require_pointer(version, "version");
+        context_of(named_or_current(context)); // throws
+        *version = newest_context_version;
+    });
+}
+CUresult ctx_get_flags(unsigned* flags) {
+    return answer_in_context("cuCtxGetFlags", [&] {
+        require_pointer(flags, "flags");
+        *flags = context_of(current_context()).flags & ~static_cast<unsigned>(CU_CTX_MAP_HOST);
+    });
+}
+CUresult ctx_set_flags(unsigned flags) {
+    return answer_in_context("cuCtxSetFlags", [&] {
+        if (!is_primary(current_context()))
+            fail(cudaErrorNotSupported, "cudart-cpu sets flags of primary contexts only");
+        set_device_flags(current_device(), flags);
+    });
+}
+CUresult ctx_synchronize() {
+    return answer_in_context("cuCtxSynchronize", [] { wait_for_context(current_context()); });
+}
+CUresult ctx_synchronize_v2(CUcontext context) {
+    return answer("cuCtxSynchronize_v2", [&] { wait_for_context(named_or_current(context)); });
+}
+CUresult ctx_enable_peer_access(CUcontext peer, unsigned flags) {
+    return answer_in_context("cuCtxEnablePeerAccess", [&] {
+        const int device = context_of(peer).device;
+        through([=] { return cudaDeviceEnablePeerAccess(device, flags); });
+    });
+}
+CUresult ctx_disable_peer_access(CUcontext peer) {
+    return answer_in_context("cuCtxDisablePeerAccess", [&] {
+        const int device = context_of(peer).device;
+        through([=] { return cudaDeviceDisablePeerAccess(device); });
+    });
+}
+
+CUresult stream_get_ctx(CUstream stream, CUcontext* context) {
+    return answer("cuStreamGetCtx", [&] {
+        require_pointer(context, "pctx");
+        require_context_of(stream);
+        const CUcontext own = stream_of(stream).context();
+        *context = own != nullptr ? own : current_context();
+    });
+}
+
+// Green contexts: each has a part of its device's multiprocessors, which only its properties show.
+
+namespace {
+
+// New in CUDA 12.5.
+constexpr auto invalid_resource_type = static_cast<cudaError_t>(914);
+constexpr auto invalid_resource_configuration = static_cast<cudaError_t>(915);
+
+constexpr unsigned least_partition = 8; // of compute capability 9.0
+
+CUcontext context_of_green(CUgreenCtx green) {
+    const auto context = reinterpret_cast<CUcontext>(green);
+    if (green == nullptr) fail(cudaErrorInvalidValue, "the green context is NULL");
+    if (is_primary(context) || !context_of(context).is_green)
+        fail(cudaErrorInvalidValue, text(context, " is no green context"));
+    return context;
+}
+
+CUdevResource multiprocessor_resource(unsigned count) {
+    CUdevResource resource{};
+    resource.type = CU_DEV_RESOURCE_TYPE_SM;
+    resource.sm.smCount = count;
+#if CUDA_VERSION >= 13000
+    resource.sm.minSmPartitionSize = least_partition;
+    resource.sm.smCoscheduledAlignment = least_partition;
+#endif
+    return resource;
+}
+
+void require_multiprocessors(const CUdevResource& resource) {
+    if (number_in(resource.type) != CU_DEV_RESOURCE_TYPE_SM || resource.sm.smCount == 0 ||
+        resource.sm.smCount > static_cast<unsigned>(multiprocessors))
+        fail(invalid_resource_type, "the resource has no multiprocessors of this device");
+}
+
+void give_resource(CUdevResource* resource, CUdevResourceType type, unsigned count) {
+    require_pointer(resource, "resource");
+    if (number_in(type) != CU_DEV_RESOURCE_TYPE_SM)
+        fail(invalid_resource_type, text("cudart-cpu has no resource of type ", number_in(type)));
+    *resource = multiprocessor_resource(count);
+}
+
+struct Descriptor {
+    unsigned multiprocessors;
+};
+
+/// Never released, like the driver's: nothing ends them.
+HandleTable<Descriptor, CUdevResourceDesc>& descriptors() {
+    static auto& table = *new HandleTable<Descriptor, CUdevResourceDesc>;
+    return table;
+}
+
+} // namespace
+
+CUresult device_get_dev_resource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
+    return answer("cuDeviceGetDevResource", [&] {
+        require_device(device);
+        give_resource(resource, type, multiprocessors);
+    });
+}
+CUresult ctx_get_dev_resource(CUcontext context, CUdevResource* resource, CUdevResourceType type) {
+    return answer("cuCtxGetDevResource", [&] { give_resource(resource, type, context_of(context).multiprocessors); });
+}
+CUresult green_ctx_get_dev_resource(CUgreenCtx green, CUdevResource* resource, CUdevResourceType type) {
+    return answer("cuGreenCtxGetDevResource",
+                  [&] { give_resource(resource, type, context_of(context_of_green(green)).multiprocessors); });
+}
+CUresult dev_sm_resource_split_by_count(CUdevResource* results, unsigned* groups, const CUdevResource* input,
+                                        CUdevResource* remaining, unsigned, unsigned least) {
+    return answer("cuDevSmResourceSplitByCount", [&] {
+        require_pointer(groups, "nbGroups");
+        require_pointer(input, "input");
+        require_multiprocessors(*input);
+        const unsigned all = input->sm.smCount;
+        const unsigned asked = std::max(least, 1u);
+        const unsigned size = (asked + least_partition - 1) / least_partition * least_partition;
+        if (size > all)
+            fail(invalid_resource_configuration, text("parts of ", size, " multiprocessors do not fit into ", all));
+        const unsigned fitting = all / size;
+        if (results == nullptr) {
+            *groups = fitting;
+            return;
+        }
+        *groups = std::min(*groups, fitting);
+        for (unsigned i = 0; i < *groups; ++i)
+            results[i] = multiprocessor_resource(size);
+        if (remaining == nullptr) return;
+        const unsigned left = all - *groups * size;
+        *remaining = left == 0 ? CUdevResource{} : multiprocessor_resource(left);
+    });
+}
+CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource* resources, unsigned count) {
+    return answer("cuDevResourceGenerateDesc", [&] {
+        require_pointer(descriptor, "phDesc");
+        require_pointer(resources, "resources");
+        if (count == 0) fail(cudaErrorInvalidValue, "a descriptor needs a resource");
+        unsigned total = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            require_multiprocessors(resources[i]);
+            total += resources[i].sm.smCount;
+        }
+        *descriptor =
+            descriptors().add(std::make_shared<Descriptor>(Descriptor{std::min<unsigned>(total, multiprocessors)}));
+    });
+}
+CUresult green_ctx_create(CUgreenCtx* green, CUdevResourceDesc descriptor, CUdevice device, unsigned flags) {
+    return answer("cuGreenCtxCreate", [&] {
+        require_pointer(green, "phCtx");
+        require_device(device);
+        if (flags != CU_GREEN_CTX_DEFAULT_STREAM)
+            fail(cudaErrorInvalidValue, "flags must be CU_GREEN_CTX_DEFAULT_STREAM");
+        const auto found = descriptors().find(descriptor);
+        if (!found) fail(cudaErrorInvalidValue, "the descriptor of resources is none");
+        *green = reinterpret_cast<CUgreenCtx>(make_context({device, 0, found->multiprocessors, true}));
+    });
+}
+CUresult green_ctx_destroy(CUgreenCtx green) {
+    return answer("cuGreenCtxDestroy", [&] {
+        const CUcontext context = context_of_green(green);
+        wait_for_context(context);
+        end_context(context);
+    });
+}
+CUresult ctx_from_green_ctx(CUcontext* context, CUgreenCtx green) {
+    return answer("cuCtxFromGreenCtx", [&] {
+        require_pointer(context, "pContext");
+        *context = context_of_green(green);
+    });
+}
+CUresult green_ctx_stream_create(CUstream* stream, CUgreenCtx green, unsigned flags, int priority) {
+    return answer("cuGreenCtxStreamCreate", [&] {
+        require_pointer(stream, "phStream");
+        if (flags != CU_STREAM_NON_BLOCKING)
+            fail(cudaErrorInvalidValue, "streams of green contexts are CU_STREAM_NON_BLOCKING");
+        within_context(context_of_green(green),
+                       [&] { return through([&] { return cudaStreamCreateWithPriority(stream, flags, priority); }); });
+    });
+}
+CUresult stream_get_green_ctx(CUstream stream, CUgreenCtx* green) {
+    return answer("cuStreamGetGreenCtx", [&] {
+        require_pointer(green, "phCtx");
+        const CUcontext context = stream_of(stream).context();
+        const bool is_green = context != nullptr && context_of(context).is_green;
+        *green = is_green ? reinterpret_cast<CUgreenCtx>(context) : nullptr;
+    });
+}
+CUresult stream_get_ctx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
+    return answer("cuStreamGetCtx_v2", [&] {
+        require_pointer(context, "pCtx");
+        require_pointer(green, "pGreenCtx");
+        require_context_of(stream);
+        const CUcontext own = stream_of(stream).context();
+        const CUcontext found = own != nullptr ? own : current_context();
+        const bool is_green = context_of(found).is_green;
+        *context = is_green ? primary_context(context_of(found).device) : found;
+        *green = is_green ? reinterpret_cast<CUgreenCtx>(found) : nullptr;
+    });
+}
+CUresult green_ctx_get_id(CUgreenCtx green, unsigned long long* id) {
+    return answer("cuGreenCtxGetId", [&] {
+        require_pointer(id, "greenCtxId");
+        *id = reinterpret_cast<std::uintptr_t>(context_of_green(green));
+    });
+}
+
+// Whole contexts recorded and waited for: here, all streams of the device.
+
+namespace {
+
+void record_context(CUcontext context, CUevent event) {
+    within_context(context, [&] {
+        Event& target = event_of(event);
+        record(target, stream_of(CU_STREAM_LEGACY));
+    });
+}
+void wait_in_context(CUcontext context, CUevent event) {
+    within_context(context, [&] { wait(stream_of(CU_STREAM_LEGACY), event_of(event)); });
+}
+
+} // namespace
+
+CUresult ctx_record_event(CUcontext context, CUevent event) {
+    return answer("cuCtxRecordEvent", [&] { record_context(named_or_current(context), event); });
+}
+CUresult ctx_wait_event(CUcontext context, CUevent event) {
+    return answer("cuCtxWaitEvent", [&] { wait_in_context(named_or_current(context), event); });
+}
+CUresult green_ctx_record_event(CUgreenCtx green, CUevent event) {
+    return answer("cuGreenCtxRecordEvent", [&] { record_context(context_of_green(green), event); });
+}
+CUresult green_ctx_wait_event(CUgreenCtx green, CUevent event) {
+    return answer("cuGreenCtxWaitEvent", [&] { wait_in_context(context_of_green(green), event); });
+}
+
+} // namespace cudart_cpu::detail::driver
