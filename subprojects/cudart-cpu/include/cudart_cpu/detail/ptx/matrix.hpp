@@ -34,13 +34,13 @@ constexpr f64 number(f32 x) {
 constexpr f64 number(f64 x) {
     return x;
 }
-constexpr i64 number(i8 x) {
+constexpr i32 number(i8 x) {
     return x;
 }
-constexpr i64 number(u8 x) {
+constexpr i32 number(u8 x) {
     return x;
 }
-constexpr i64 number(i32 x) {
+constexpr i32 number(i32 x) {
     return x;
 }
 template <class Result, bool Saturates, class From>
@@ -54,13 +54,29 @@ constexpr Result element_of(From sum) {
     else
         return static_cast<Result>(sum);
 }
-/// Products of narrower numbers are exact, and so are most of their sums; those of f64 are rounded once, with each sum.
-template <class Element, class Sum>
-inline Sum multiply_add(Sum a, Sum b, Sum c) {
-    if constexpr (std::is_same_v<Element, f64>)
-        return __builtin_fma(a, b, c);
-    else
-        return a * b + c;
+/// Whole numbers have sums that do not overflow before they are converted.
+template <class Element>
+using SumOf = std::conditional_t<std::is_integral_v<Element>, i64, f64>;
+
+/// Adds a product of two matrices to `sums`. Products of narrow numbers are exact, and so are most of their sums; those
+/// of f64 are rounded once, with each sum.
+template <class Element, u32 Rows, u32 Columns, u32 Depth, class Number>
+inline void add_product(SumOf<Element> (&sums)[Rows][Columns], const Number (&a)[Rows][Depth],
+                        const Number (&b)[Depth][Columns]) {
+    for (u32 row = 0; row < Rows; ++row) {
+        Number line[Columns] = {}; // products of bytes fit into an i32, and so do their sums
+        for (u32 k = 0; k < Depth; ++k)
+            for (u32 column = 0; column < Columns; ++column)
+                if constexpr (std::is_same_v<Element, f64>)
+                    sums[row][column] = __builtin_fma(a[row][k], b[k][column], sums[row][column]);
+                else if constexpr (std::is_integral_v<Element>)
+                    line[column] += a[row][k] * b[k][column];
+                else
+                    sums[row][column] += a[row][k] * b[k][column];
+        if constexpr (std::is_integral_v<Element>)
+            for (u32 column = 0; column < Columns; ++column)
+                sums[row][column] += line[column];
+    }
 }
 
 /// Returns the element at index `at` of a lane's registers.
@@ -83,9 +99,9 @@ void multiply_rows(MatrixCall* const* lanes) {
     constexpr u32 packed = sizeof(Left) < 4 ? 4 / sizeof(Left) : 1; // elements per register
     constexpr u32 span = 4 * packed;                                // columns of A covered by one register of each lane
     constexpr u32 halves = Rows / 8;
-    using Sum = decltype(number(Left{}));
-    Sum a[Rows][Depth];
-    Sum b[Depth][8];
+    decltype(number(Left{})) a[Rows][Depth];
+    decltype(number(Left{})) b[Depth][8];
+    SumOf<Left> sums[Rows][8];
     for (u32 lane = 0; lane < 32; ++lane) {
         const u32 group = lane / 4;
         const u32 place = lane % 4;
@@ -98,36 +114,37 @@ void multiply_rows(MatrixCall* const* lanes) {
                 b[column][group] = number(element<Right>(lanes[lane]->b, k * packed + i));
             }
     }
-    for (u32 lane = 0; lane < 32; ++lane)
-        for (u32 i = 0; i < 2 * halves; ++i) {
-            const u32 row = lane / 4 + (i / 2) * 8;
-            const u32 column = lane % 4 * 2 + i % 2;
-            Sum sum = number(element<Added>(lanes[lane]->c, i));
-            for (u32 k = 0; k < Depth; ++k)
-                sum = multiply_add<Left>(a[row][k], b[k][column], sum);
-            set_element(lanes[lane]->d, i, element_of<Result, Saturates>(sum));
-        }
+    const auto for_each_sum = [&](auto use) {
+        for (u32 lane = 0; lane < 32; ++lane)
+            for (u32 i = 0; i < 2 * halves; ++i)
+                use(sums[lane / 4 + (i / 2) * 8][lane % 4 * 2 + i % 2], *lanes[lane], i);
+    };
+    for_each_sum([](auto& sum, const MatrixCall& call, u32 i) { sum = number(element<Added>(call.c, i)); });
+    add_product<Left>(sums, a, b);
+    for_each_sum([](auto sum, MatrixCall& call, u32 i) { set_element(call.d, i, element_of<Result, Saturates>(sum)); });
 }
 
 // wmma leaves the layout to the machine: here lane l holds elements l * n to l * n + n - 1, row by row.
 template <u32 Rows, u32 Columns, u32 Depth, class Left, class Added, class Result, bool Saturates>
 void multiply_fragments(MatrixCall* const* lanes) {
-    using Sum = decltype(number(Left{}));
     constexpr u32 of_a = Rows * Depth / 32;
     constexpr u32 of_b = Depth * Columns / 32;
     constexpr u32 of_c = Rows * Columns / 32;
-    for (u32 row = 0; row < Rows; ++row)
-        for (u32 column = 0; column < Columns; ++column) {
-            const u32 at = row * Columns + column;
-            Sum sum = number(element<Added>(lanes[at / of_c]->c, at % of_c));
-            for (u32 k = 0; k < Depth; ++k) {
-                const u32 in_a = row * Depth + k;
-                const u32 in_b = k * Columns + column;
-                sum = multiply_add<Left>(number(element<Left>(lanes[in_a / of_a]->a, in_a % of_a)),
-                                         number(element<Left>(lanes[in_b / of_b]->b, in_b % of_b)), sum);
-            }
-            set_element(lanes[at / of_c]->d, at % of_c, element_of<Result, Saturates>(sum));
-        }
+    decltype(number(Left{})) a[Rows][Depth];
+    decltype(number(Left{})) b[Depth][Columns];
+    SumOf<Left> sums[Rows][Columns];
+    for (u32 lane = 0; lane < 32; ++lane) {
+        for (u32 i = 0, at = lane * of_a; i < of_a; ++i, ++at)
+            a[at / Depth][at % Depth] = number(element<Left>(lanes[lane]->a, i));
+        for (u32 i = 0, at = lane * of_b; i < of_b; ++i, ++at)
+            b[at / Columns][at % Columns] = number(element<Left>(lanes[lane]->b, i));
+        for (u32 i = 0, at = lane * of_c; i < of_c; ++i, ++at)
+            sums[at / Columns][at % Columns] = number(element<Added>(lanes[lane]->c, i));
+    }
+    add_product<Left>(sums, a, b);
+    for (u32 lane = 0; lane < 32; ++lane)
+        for (u32 i = 0, at = lane * of_c; i < of_c; ++i, ++at)
+            set_element(lanes[lane]->d, i, element_of<Result, Saturates>(sums[at / Columns][at % Columns]));
 }
 template <u32 Rows, u32 Columns, class Element>
 void load_fragment(Thread& t, u32* registers, u64 from, u32 stride, bool by_rows) {
