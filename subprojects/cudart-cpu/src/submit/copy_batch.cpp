@@ -51,7 +51,11 @@ void submit(const cudaMemcpy3DParms& copy, int source_order, Stream& stream) {
     validate_copy(copy);
     if (is_empty(copy)) return;
     // A source that may be read at once is read at once, as CUDA may do: this exposes a source that was not ready.
-    if (source_order == cudaMemcpySrcAccessOrderStream) {
+    // Other than pageable memory is always read in the stream's order, as on a GPU: cuda::copy_bytes of CCCL relies on
+    // it.
+    const bool may_be_early =
+        source_order == cudaMemcpySrcAccessOrderAny && source_type(copy) == cudaMemoryTypeUnregistered;
+    if (source_order != cudaMemcpySrcAccessOrderDuringApiCall && !may_be_early) {
         enqueue(stream, [copy] { perform_copy(copy); });
     } else {
         enqueue(stream, [packed = PackedSource(copy)] { perform_copy(packed.copy); });

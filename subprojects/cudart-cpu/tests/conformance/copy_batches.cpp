@@ -1,5 +1,6 @@
 // Batches of copies.
 #include "arrays.hpp"
+#include "gate.hpp"
 #include "handles.hpp"
 #include "memory.hpp"
 
@@ -100,6 +101,21 @@ TEST_CASE("attributes may be those of all copies", "[copy-batches]") {
     REQUIRE_CUDA(batch.submit(1));
     batch.stream.synchronize();
     REQUIRE(batch.second.read() == std::vector{3, 4, 5});
+}
+
+TEST_CASE("device memory is read in the stream's order, even if any order is allowed", "[copy-batches]") {
+    TwoCopies batch;
+    DeviceInts source(2);
+    source.write({0, 0});
+    batch.attributes[0] = ordered(cudaMemcpySrcAccessOrderAny);
+    batch.from[0] = source.data();
+    Gate gate;
+    gate.block(batch.stream);
+    REQUIRE_CUDA(cudaMemsetAsync(source.data(), 1, 2 * sizeof(int), batch.stream));
+    REQUIRE_CUDA(batch.submit());
+    gate.open();
+    batch.stream.synchronize();
+    REQUIRE(batch.first.read() == std::vector{0x01010101, 0x01010101});
 }
 
 TEST_CASE("a batch takes its place in its stream", "[copy-batches]") {

@@ -156,3 +156,61 @@ TEST_CASE("memory is mapped to reserved addresses, and grows there", "[driver][m
     REQUIRE(give_back(base, 4 * unit) == CUDA_SUCCESS);
     REQUIRE(cudaPeekAtLastError() == cudaSuccess);
 }
+
+TEST_CASE("the driver's arrays are the runtime's, and its textures describe them", "[driver][memory][arrays]") {
+    const auto create = entry_point<PFN_cuArrayCreate_v3020>("cuArrayCreate", 12000);
+    const auto destroy = entry_point<PFN_cuArrayDestroy_v2000>("cuArrayDestroy", 12000);
+    const auto describe = entry_point<PFN_cuArrayGetDescriptor_v3020>("cuArrayGetDescriptor", 12000);
+    const auto texture_of = entry_point<PFN_cuTexObjectCreate_v5000>("cuTexObjectCreate", 12000);
+    const auto destroy_texture = entry_point<PFN_cuTexObjectDestroy_v5000>("cuTexObjectDestroy", 12000);
+    const auto into = entry_point<PFN_cuMemcpyHtoA_v3020>("cuMemcpyHtoA", 12000);
+    const auto from = entry_point<PFN_cuMemcpyAtoH_v3020>("cuMemcpyAtoH", 12000);
+    REQUIRE_CUDA(cudaFree(nullptr));
+    CUDA_ARRAY_DESCRIPTOR wanted{};
+    wanted.Width = 4;
+    wanted.Height = 2;
+    wanted.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+    wanted.NumChannels = 2;
+    CUarray array = nullptr;
+    REQUIRE(create(&array, &wanted) == CUDA_SUCCESS);
+    CUDA_ARRAY_DESCRIPTOR found{};
+    REQUIRE(describe(&found, array) == CUDA_SUCCESS);
+    REQUIRE(found.Width == 4);
+    REQUIRE(found.Height == 2);
+    REQUIRE(found.Format == CU_AD_FORMAT_UNSIGNED_INT8);
+    REQUIRE(found.NumChannels == 2);
+    cudaChannelFormatDesc channels{};
+    REQUIRE_CUDA(cudaGetChannelDesc(&channels, reinterpret_cast<cudaArray_t>(array)));
+    REQUIRE(channels.x == 8);
+    REQUIRE(channels.y == 8);
+    REQUIRE(channels.f == cudaChannelFormatKindUnsigned);
+
+    const unsigned char bytes[] = {1, 2, 3, 4};
+    unsigned char read[4] = {};
+    REQUIRE(into(array, 2, bytes, sizeof bytes) == CUDA_SUCCESS); // from the second element on
+    REQUIRE(from(read, array, 4, 2) == CUDA_SUCCESS);
+    REQUIRE(read[0] == 3);
+    REQUIRE(read[1] == 4);
+    REQUIRE(into(array, 6, bytes, sizeof bytes) != CUDA_SUCCESS); // past the row
+
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CUDA_TEXTURE_DESC sampling{};
+    CUtexObject texture = 0;
+    cudaTextureDesc shown{};
+    REQUIRE(texture_of(&texture, &resource, &sampling, nullptr) == CUDA_SUCCESS);
+    REQUIRE_CUDA(cudaGetTextureObjectTextureDesc(&shown, texture));
+    REQUIRE(shown.readMode == cudaReadModeNormalizedFloat); // of 8 bits, unless asked for
+    REQUIRE(destroy_texture(texture) == CUDA_SUCCESS);
+    sampling.flags = CU_TRSF_READ_AS_INTEGER;
+    REQUIRE(texture_of(&texture, &resource, &sampling, nullptr) == CUDA_SUCCESS);
+    REQUIRE_CUDA(cudaGetTextureObjectTextureDesc(&shown, texture));
+    REQUIRE(shown.readMode == cudaReadModeElementType);
+    REQUIRE(destroy_texture(texture) == CUDA_SUCCESS);
+    REQUIRE(destroy(array) == CUDA_SUCCESS);
+    wanted.NumChannels = 3;
+    REQUIRE(create(&array, &wanted) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(create(nullptr, &wanted) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(cudaPeekAtLastError() == cudaSuccess);
+}
