@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "probe": ["cuda"],
     "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "ranks": ["cuda", "lists", "graph", "text"],
+    "footprint": ["cuda", "owners", "memory", "node", "graph", "handles", "exec"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHER_FILES = {
+    "lib/footprint/footprint.cpp": "footprints, shown on docs/footprint.md",
     "lib/pictures/dot.cpp": "pictures",
     "lib/exec/plan_report.cpp": "the report of a plan, shown on docs/plan.md",
     "lib/exec/tune_report.cpp": "the report of tune",

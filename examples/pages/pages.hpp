@@ -7,6 +7,7 @@
 namespace pages {
 
 void first();
+void footprint();
 void graphs();
 void kinds();
 void races();

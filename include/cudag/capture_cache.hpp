@@ -8,6 +8,7 @@
 #include <cudag/detail/cached_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/frozen_value.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
@@ -28,6 +29,7 @@ namespace cudag {
 namespace detail {
 
 class CaptureStore;
+struct CacheContent;
 
 } // namespace detail
 
@@ -119,8 +121,8 @@ class ChangingBuffer {
 /// by the cache may use the cache, too.
 class CUDAG_EXPORT CaptureCache {
   public:
-    /// Makes an empty cache. Throws GraphError if `options.capacity` is 0.
-    explicit CaptureCache(CaptureCacheOptions options = {});
+    /// Makes an empty cache; `location` names it in errors. Throws GraphError if `options.capacity` is 0.
+    explicit CaptureCache(CaptureCacheOptions options = {}, SourceLocation location = SourceLocation::current());
     CaptureCache(CaptureCache&&) noexcept;
     CaptureCache& operator=(CaptureCache&&) noexcept;
     ~CaptureCache();
@@ -205,12 +207,16 @@ class CUDAG_EXPORT CaptureCache {
     [[nodiscard]] CaptureCacheStats stats() const;
     /// Returns the counts, and the history of each key: its state, and the reason for a failed capture.
     [[nodiscard]] CaptureCacheReport report() const;
+    /// Returns the memory of the graphs, with the high-water mark of their executables (see
+    /// CaptureCacheOptions::max_bytes). Reads the graphs.
+    [[nodiscard]] CacheFootprint memory() const;
 
   private:
     RunKind run(cudaStream_t stream, const detail::KeyView& key, std::span<const ChangingBuffer> buffers,
                 const detail::CachedCall& call, const SourceLocation& location);
     bool forget(const detail::KeyView& key);
     [[nodiscard]] detail::CaptureStore& store() const;
+    [[nodiscard]] detail::CacheContent content() const;
 
     std::unique_ptr<detail::CaptureStore> store_;
 };

@@ -4,6 +4,7 @@
 #include <cudag/buffer.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/owner_argument.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstddef>
@@ -110,6 +111,9 @@ class CUDAG_EXPORT CapturePool {
     /// Returns the size of the pool's memory in bytes, in buffers or for later ones. It shrinks only when the pool
     /// ends.
     [[nodiscard]] std::size_t reserved_bytes() const;
+
+    /// Returns the pool's name and memory, with the high-water mark of its buffers.
+    [[nodiscard]] PoolFootprint memory() const;
 
     /// Returns the owner of the pool's memory, including later buffers, for StreamCapture::retain. Null if moved-from.
     [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return state_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/host_copy_release.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/passkey.hpp>
 
@@ -46,7 +47,11 @@ template <class Range>
     static_assert(detail::HostRange<const Range>, "cudag: copied() takes a contiguous range of host memory");
     using Element = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(range))>>;
     static_assert(std::is_trivially_copyable_v<Element>, "cudag: memcpy needs trivially copyable elements");
-    return std::make_shared<const HostCopy<Element>>(detail::Passkey(), std::data(range), std::size(range));
+    using Copy = const HostCopy<Element>;
+    auto copy = std::make_unique<Copy>(detail::Passkey(), std::data(range), std::size(range));
+    const detail::HostCopyRelease release{copy->data(), copy->size() * sizeof(Element),
+                                          [](const void* gone) noexcept { delete static_cast<Copy*>(gone); }};
+    return std::shared_ptr<Copy>(copy.release(), release);
 }
 
 } // namespace cudag

@@ -6,6 +6,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/private_access.hpp>
 #include <cudag/device_exec.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/host_error.hpp>
 #include <cudag/node.hpp>
 #include <cudag/plan.hpp>
@@ -227,6 +228,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
+
+    /// Returns the memory of this Exec, with its plan and its updates. A captured graph is read.
+    [[nodiscard]] Footprint memory() const;
 
     /// Returns the number of launches of this Exec.
     [[nodiscard]] std::uint64_t replays() const;

@@ -3,6 +3,8 @@
 
 #include <cudag/config.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/footprint.hpp>
+#include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 
 #include <cstddef>
@@ -18,6 +20,7 @@ class Graph;
 namespace detail {
 
 class ExecStore;
+struct CacheContent;
 
 } // namespace detail
 
@@ -68,8 +71,8 @@ struct ExecCacheStats {
 /// Threads: one at a time on one cache, except for const calls.
 class CUDAG_EXPORT ExecCache {
   public:
-    /// Makes an empty cache. Throws GraphError if `options.capacity` is 0.
-    explicit ExecCache(ExecCacheOptions options = {});
+    /// Makes an empty cache; `location` names it in errors. Throws GraphError if `options.capacity` is 0.
+    explicit ExecCache(ExecCacheOptions options = {}, SourceLocation location = SourceLocation::current());
     ExecCache(ExecCache&&) noexcept;
     ExecCache& operator=(ExecCache&&) noexcept;
     ~ExecCache();
@@ -86,9 +89,12 @@ class CUDAG_EXPORT ExecCache {
 
     /// Returns the counts since the construction, and the present number and memory of the Execs.
     [[nodiscard]] ExecCacheStats stats() const;
+    /// Returns the memory of the Execs, with the high-water mark of what CUDA took for them.
+    [[nodiscard]] CacheFootprint memory() const;
 
   private:
     [[nodiscard]] detail::ExecStore& store() const;
+    [[nodiscard]] detail::CacheContent content() const;
 
     std::unique_ptr<detail::ExecStore> store_;
 };

@@ -13,6 +13,7 @@
 #include <cudag/dot_options.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/function.hpp>
 #include <cudag/host_memory.hpp>
 #include <cudag/node.hpp>
@@ -242,6 +243,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// borrowed unless given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array copied from by a
     /// captured function is already gone. A captured graph is read first.
     [[nodiscard]] std::vector<HostMemory> host_memory() const;
+    /// Returns the memory that launches of this graph need, known before the first one. Reads a captured graph.
+    [[nodiscard]] Footprint memory() const;
 
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
 

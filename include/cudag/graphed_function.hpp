@@ -148,6 +148,8 @@ class GraphedFunction<Output(First, Input...)> {
     [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
     /// Returns the inputs not bound by the last `forward`, in order, with the reasons; without empty inputs.
     [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }
+    /// Returns the memory of all shapes, with the high-water mark of static inputs and executables. Reads the graphs.
+    [[nodiscard]] CacheFootprint memory() const { return cache_.memory(); }
 
   private:
     detail::GraphedCache cache_;

@@ -30,10 +30,6 @@ std::size_t count_native_nodes(cudaGraph_t graph) noexcept {
     return count;
 }
 
-std::size_t estimated_bytes(const Graph& graph) {
-    return estimated_exec_bytes(count_native_nodes(native_of(Access::state(graph))));
-}
-
 /// The error of a function that threw after a break, whose function a capture does not call.
 CaptureError thrown_behind(const CapturedBreak& last, Subject&& subject, const char* what) {
     return CaptureError(
@@ -45,6 +41,10 @@ CaptureError thrown_behind(const CapturedBreak& last, Subject&& subject, const c
 }
 
 } // namespace
+
+std::size_t estimated_bytes(const Graph& graph) {
+    return estimated_exec_bytes(count_native_nodes(native_of(Access::state(graph))));
+}
 
 RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup& setup,
                                         const AttemptedFunction& function) {

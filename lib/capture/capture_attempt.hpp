@@ -83,4 +83,8 @@ class CaptureAttempt {
     bool recorded_nothing_ = false;
 };
 
+/// The device memory of an exec of `graph`, estimated by CUDA's count of its nodes: their records may not have been
+/// read.
+[[nodiscard]] std::size_t estimated_bytes(const Graph& graph);
+
 } // namespace cudag::detail

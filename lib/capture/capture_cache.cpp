@@ -3,8 +3,10 @@
 
 #include "capture_attempt.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/memory_holders.hpp"
 #include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
+#include "exec/cache_content.hpp"
 #include "lists/keep_policy.hpp"
 #include "lists/lru.hpp"
 #include "owners/capture_owners.hpp"
@@ -88,7 +90,8 @@ struct CachedKey {
 
 class CaptureStore {
   public:
-    explicit CaptureStore(const CaptureCacheOptions& options) : options_(options) {
+    CaptureStore(const CaptureCacheOptions& options, const SourceLocation& location)
+        : options_(options), held_("CaptureCache", std::string(), location) {
         if (options.capacity == 0)
             refuse("CaptureCache: the capacity is 0; it must be at least 1, the graph that is launched");
         if (options.min_graphs == 0 || options.known_keys == 0)
@@ -138,14 +141,14 @@ class CaptureStore {
             }
             keys->clear();
         }
-        bytes_ = 0;
+        held_.set(0);
     }
 
     [[nodiscard]] CaptureCacheStats stats() const {
         CaptureCacheStats stats = stats_;
         stats.keys = keys_.size() + kept_.size();
         stats.graphs = kept_.size();
-        stats.bytes = bytes_;
+        stats.bytes = held_.bytes();
         for (const auto& key : keys_)
             if (key->is_crowded && policy_.is_active(key->history)) {
                 ++stats.crowded_keys;
@@ -167,6 +170,18 @@ class CaptureStore {
             if (key->walked) describe(*key, report.keys.back());
         }
         return report;
+    }
+
+    [[nodiscard]] CacheContent content() const {
+        CacheContent content{.held = held_.bytes(), .held_high = held_.high()};
+        for (const std::shared_ptr<CachedKey>& key : kept_) {
+            if (key->walked)
+                for (const Exec& exec : key->walked->execs)
+                    content.execs.push_back(&exec);
+            else
+                content.execs.push_back(key->verified ? &key->verified->exec : &*key->exec);
+        }
+        return content;
     }
 
   private:
@@ -540,7 +555,7 @@ class CaptureStore {
         const Place place = key.in_cache.place();
         key.in_cache.reset();
         if (key.has_graph()) {
-            bytes_ -= key.report.bytes;
+            held_.remove(key.report.bytes);
             kept_.erase(place);
         } else {
             keys_.erase(place);
@@ -551,10 +566,10 @@ class CaptureStore {
     void take_place(CachedKey& key, std::size_t bytes) noexcept {
         if (key.in_cache) {
             if (key.has_graph())
-                bytes_ -= key.report.bytes;
+                held_.remove(key.report.bytes);
             else
                 kept_.take(keys_, key.in_cache.place());
-            bytes_ += bytes;
+            held_.add(bytes);
         }
         key.report.bytes = bytes;
         key.is_crowded = false;
@@ -564,7 +579,7 @@ class CaptureStore {
     /// The memory for the graph of a key: as of its last graph, else the mean of all graphs.
     [[nodiscard]] std::size_t bytes_for(const CachedKey& key) const noexcept {
         if (key.report.bytes != 0 || kept_.empty()) return key.report.bytes;
-        return bytes_ / kept_.size();
+        return held_.bytes() / kept_.size();
     }
     [[nodiscard]] bool fit(std::size_t graphs, std::size_t bytes) const noexcept {
         return graphs <= options_.capacity && (bytes <= options_.max_bytes || graphs <= options_.min_graphs);
@@ -586,7 +601,7 @@ class CaptureStore {
 
     /// Whether a warm key gets a graph: there is room, or it is worth more than the graphs that would go for it.
     [[nodiscard]] bool gets_room(const CachedKey& key) noexcept {
-        std::size_t graphs = kept_.size() + 1, bytes = bytes_ + bytes_for(key);
+        std::size_t graphs = kept_.size() + 1, bytes = held_.bytes() + bytes_for(key);
         if (fit(graphs, bytes)) return true;
         if (policy_.clock() < next_comparison_) return false;
         next_comparison_ = policy_.clock() + kept_.size() / rare; // a look at all graphs is rare if there are many
@@ -610,12 +625,12 @@ class CaptureStore {
         while (keys_.size() > options_.known_keys && drop_key()) {
         }
         is_over_ = keys_.size() > options_.known_keys;
-        if (fit(kept_.size(), bytes_)) return;
+        if (fit(kept_.size(), held_.bytes())) return;
         is_over_ = true;
         if (policy_.clock() < next_eviction_) return;
         unsigned running = 0;
         const CachedKey* last = nullptr; // the last one found in flight: those before it are, too
-        while (!fit(kept_.size(), bytes_)) {
+        while (!fit(kept_.size(), held_.bytes())) {
             const Place place = first_to_go([&](const std::shared_ptr<CachedKey>& key) {
                 return key.use_count() == 1 && (last == nullptr || goes_before(*last, *key)); // no call of it under way
             });
@@ -637,7 +652,7 @@ class CaptureStore {
     void drop_graph(Place place) noexcept {
         const std::shared_ptr<CachedKey> key = *place;
         keys_.take(kept_, place);
-        bytes_ -= key->report.bytes;
+        held_.remove(key->report.bytes);
         policy_.displace(key->history);
         key->exec.reset();
         key->verified.reset();
@@ -664,7 +679,7 @@ class CaptureStore {
     CaptureCacheOptions options_;
     CaptureCacheStats stats_;
     std::uint64_t numbers_ = 0; ///< how many keys were ever made
-    std::size_t bytes_ = 0;     ///< of the graphs, estimated
+    MemoryHolder held_;         ///< the memory of the graphs, estimated
     ConsecutiveMisses misses_;
     KeepPolicy policy_;
     std::uint64_t next_comparison_ = 0; ///< by the policy's clock
@@ -677,7 +692,8 @@ class CaptureStore {
 
 } // namespace detail
 
-CaptureCache::CaptureCache(CaptureCacheOptions options) : store_(std::make_unique<detail::CaptureStore>(options)) {}
+CaptureCache::CaptureCache(CaptureCacheOptions options, SourceLocation location)
+    : store_(std::make_unique<detail::CaptureStore>(options, location)) {}
 CaptureCache::CaptureCache(CaptureCache&&) noexcept = default;
 CaptureCache& CaptureCache::operator=(CaptureCache&&) noexcept = default;
 CaptureCache::~CaptureCache() = default;
@@ -703,6 +719,9 @@ CaptureCacheStats CaptureCache::stats() const {
 }
 CaptureCacheReport CaptureCache::report() const {
     return store().report();
+}
+detail::CacheContent CaptureCache::content() const {
+    return store().content();
 }
 
 } // namespace cudag

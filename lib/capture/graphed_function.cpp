@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/memory_holders.hpp"
 #include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
 #include "graphed_shape.hpp"
@@ -41,13 +42,14 @@ unsigned long long id_of(cudaStream_t stream) {
 class GraphedCache::State {
   public:
     State(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location)
-        : setup_{std::move(task), options, location} {}
+        : setup_{std::move(task), options, location}, held_("GraphedFunction", std::string(), location) {}
 
     const void* forward(cudaStream_t stream, GraphedInputs given);
     void reset() noexcept {
         shapes_.clear();
         guest_.reset();
         known_.clear();
+        held_.set(0);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return shapes_.size(); }
@@ -59,6 +61,13 @@ class GraphedCache::State {
         const auto is_active = [&](const KnownShape& shape) { return policy_.is_active(shape.history); };
         return shapes_.size() + static_cast<std::size_t>(std::ranges::count_if(known_, is_active));
     }
+    [[nodiscard]] CacheContent content() const {
+        CacheContent content{.held = held_.bytes(), .held_high = held_.high()};
+        for (const GraphedShape& shape : shapes_)
+            shape.add_to(content);
+        if (guest_) guest_->add_to(content);
+        return content;
+    }
     [[nodiscard]] std::vector<CopiedInput> last_copied() const {
         if (last_is_guest_ && guest_) return guest_->copied_inputs();
         return shapes_.empty() ? std::vector<CopiedInput>() : shapes_.back().copied_inputs();
@@ -68,6 +77,7 @@ class GraphedCache::State {
     void require_not_captured(cudaStream_t stream) const;
     void require_memory(GraphedInputs given) const;
     void evict() noexcept;
+    void count_held() noexcept;
 
     /// A shape without a graph.
     struct KnownShape {
@@ -87,6 +97,7 @@ class GraphedCache::State {
 
     GraphedSetup setup_;
     LruInFlight<GraphedShape> shapes_;
+    MemoryHolder held_;
     std::optional<GraphedShape> guest_; ///< the shape of the last eager run
     bool last_is_guest_ = false;
     std::vector<KnownShape> known_; ///< those without a graph
@@ -129,6 +140,13 @@ void GraphedCache::State::evict() noexcept {
         }
         shapes_.erase(gone);
     }
+}
+
+void GraphedCache::State::count_held() noexcept {
+    std::size_t bytes = guest_ ? guest_->held_bytes() : 0;
+    for (const GraphedShape& shape : shapes_)
+        bytes += shape.held_bytes();
+    held_.set(bytes);
 }
 
 GraphedCache::State::Place GraphedCache::State::first_to_go() {
@@ -233,11 +251,13 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
         policy_.use(used.history);
         if (std::exchange(used.has_gone, false)) ++returns_;
         last_is_guest_ = !is_captured;
+        count_held();
         if (is_captured) {
             std::erase_if(known_, [&](const KnownShape& other) {
                 return std::ranges::equal(other.sizes, given, {}, {}, &GraphedInput::size);
             });
             evict();
+            count_held();
         } else {
             observe_crowding();
         }
@@ -288,6 +308,9 @@ std::uint64_t GraphedCache::eager_runs() const {
 }
 std::size_t GraphedCache::needed_capacity() const {
     return state().needed_capacity();
+}
+CacheContent GraphedCache::content() const {
+    return state().content();
 }
 std::vector<CopiedInput> GraphedCache::last_copied() const {
     return state().last_copied();

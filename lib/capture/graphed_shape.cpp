@@ -1,6 +1,7 @@
 // Construction and replays of a shape of a GraphedFunction.
 #include "graphed_shape.hpp"
 
+#include "capture_attempt.hpp"
 #include "cuda/device_guard.hpp"
 #include "owners/reclaim.hpp"
 #include "stream/stream_order.hpp"
@@ -28,12 +29,11 @@ void order(cudaStream_t before, cudaStream_t after) {
     checked(ordered.status, ordered.operation);
 }
 
-/// Allocates the static inputs for `given` as one block, usable in `stream`; null if all are empty. For binding, a gap
-/// follows each input: a pointer to its end then refers to nothing else.
+/// Allocates the static inputs for `given` as one block of `total` bytes, usable in `stream`; null if all are empty.
+/// For binding, a gap follows each input: a pointer to its end then refers to nothing else.
 std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
-                                      std::vector<StaticInput>& inputs) {
+                                      std::vector<StaticInput>& inputs, std::size_t& total) {
     std::vector<std::size_t> offsets;
-    std::size_t total = 0;
     for (const GraphedInput& input : given) {
         offsets.push_back(total);
         const std::size_t gap = setup.options.bind_inputs && input.size != 0 ? 1 : 0;
@@ -166,12 +166,12 @@ Subject GraphedSetup::subject() const {
 }
 
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given)
-    : memory_(allocate_inputs(setup, stream, given, inputs_)) {
+    : memory_(allocate_inputs(setup, stream, given, inputs_, input_bytes_)) {
     prepare(setup, stream, given);
 }
 
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given, Eager)
-    : memory_(allocate_inputs(setup, stream, given, inputs_)) {}
+    : memory_(allocate_inputs(setup, stream, given, inputs_, input_bytes_)) {}
 
 void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
     warm_up(setup, stream, given, inputs_);
@@ -183,9 +183,12 @@ void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     made_ = std::move(recorded.made);
     if (recorded.segments) {
         segments_ = std::move(recorded.segments);
+        for (std::size_t i = 0; i < segments_->segment_count(); ++i)
+            exec_bytes_ += estimated_bytes(segments_->graph(i));
         return;
     }
     exec_ = recorded.graph->instantiate(setup.options.instantiate);
+    exec_bytes_ = estimated_bytes(*recorded.graph);
     if (setup.options.bind_inputs) bound_.emplace(*recorded.graph, *exec_, given, inputs_, setup.task.is_const);
 }
 
@@ -255,6 +258,14 @@ std::vector<CopiedInput> GraphedShape::copied_inputs() const {
         if (inputs_[i].size != 0 && reason != nullptr) copied.push_back({i, reason});
     }
     return copied;
+}
+
+void GraphedShape::add_to(CacheContent& content) const {
+    content.buffers += input_bytes_;
+    if (exec_) content.execs.push_back(&*exec_);
+    if (segments_)
+        for (std::size_t i = 0; i < segments_->segment_count(); ++i)
+            content.graphs.push_back(&segments_->graph(i));
 }
 
 bool GraphedShape::is_of(GraphedInputs given) const noexcept {

@@ -6,6 +6,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/made_memory.hpp"
+#include "exec/cache_content.hpp"
 #include "lists/keep_policy.hpp"
 #include "owners/in_flight.hpp"
 
@@ -71,6 +72,11 @@ class GraphedShape {
     [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
     [[nodiscard]] const std::vector<StaticInput>& inputs() const noexcept { return inputs_; }
 
+    /// Device memory: the static inputs, and the execs, estimated.
+    [[nodiscard]] std::size_t input_bytes() const noexcept { return input_bytes_; }
+    [[nodiscard]] std::size_t held_bytes() const noexcept { return input_bytes_ + exec_bytes_; }
+    void add_to(CacheContent& content) const;
+
     UseHistory history = {};
 
   private:
@@ -88,6 +94,8 @@ class GraphedShape {
     [[nodiscard]] std::uint64_t replays() const { return exec_ ? exec_->replays() : segments_->replays(); }
 
     std::vector<StaticInput> inputs_;
+    std::size_t input_bytes_ = 0;
+    std::size_t exec_bytes_ = 0;
     std::shared_ptr<void> memory_;
     std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
     std::shared_ptr<const void> output_;

@@ -2,6 +2,7 @@
 #include "failure.hpp"
 
 #include "cuda_log.hpp"
+#include "memory_holders.hpp"
 #include "observing.hpp"
 #include "unfinished.hpp"
 
@@ -134,6 +135,7 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
     else if (const char* advice = hint(status, operation); *advice != '\0')
         text += fmt::format("; {}", advice);
     if (is_fault(status)) text += about_unfinished(subject.labels);
+    if (status == cudaErrorMemoryAllocation) text += describe_holders();
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
 }
 

@@ -3,8 +3,10 @@
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 
+#include "cache_content.hpp"
 #include "compare/structure.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/memory_holders.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/observing.hpp"
 #include "cuda/relaxed_capture.hpp"
@@ -69,7 +71,8 @@ int current_device() {
 
 class ExecStore {
   public:
-    explicit ExecStore(const ExecCacheOptions& options) : options_(options) {
+    ExecStore(const ExecCacheOptions& options, const SourceLocation& location)
+        : options_(options), held_("ExecCache", std::string(), location) {
         if (options.capacity == 0)
             refuse("ExecCache: the capacity is 0; it must be at least 1, the exec that is launched");
     }
@@ -100,18 +103,25 @@ class ExecStore {
             Access::state(entry.exec).in_flight().wait();
         entries_.clear();
         past_.clear();
-        stats_.bytes = 0;
+        held_.set(0);
     }
 
     [[nodiscard]] ExecCacheStats stats() const {
         ExecCacheStats stats = stats_;
         stats.execs = entries_.size();
+        stats.bytes = held_.bytes();
         stats.update_seconds = update_time_.seconds();
         stats.instantiate_seconds = instantiate_time_.seconds();
         const auto is_active = [&](const auto& known) { return policy_.is_active(known.second); };
         stats.needed_capacity =
             entries_.size() + static_cast<std::size_t>(std::count_if(past_.begin(), past_.end(), is_active));
         return stats;
+    }
+    [[nodiscard]] CacheContent content() const {
+        CacheContent content{.held = held_.bytes(), .held_high = held_.high(), .is_measured = true};
+        for (const Entry& entry : entries_)
+            content.execs.push_back(&entry.exec);
+        return content;
     }
 
   private:
@@ -282,7 +292,7 @@ class ExecStore {
             throw InstantiateError(cudaErrorMemoryAllocation,
                                    fmt::format("{}; the ExecCache has trimmed graph memory and dropped all execs that "
                                                "are not in flight: {} are, with {} bytes of device memory",
-                                               error.what(), entries_.size(), stats_.bytes),
+                                               error.what(), entries_.size(), held_.bytes()),
                                    {error.operation(), error.log(), error.labels(), error.location()});
         }
     }
@@ -299,7 +309,7 @@ class ExecStore {
             throw;
         }
         place->bytes = taken_of(free);
-        stats_.bytes += place->bytes;
+        held_.add(place->bytes);
         ++stats_.instantiations;
         if (const auto known = past_.find(place->structure.key()); known != past_.end()) {
             place->history = known->second;
@@ -340,7 +350,7 @@ class ExecStore {
     }
 
     [[nodiscard]] bool is_over() const noexcept {
-        return entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes;
+        return entries_.size() > options_.capacity || held_.bytes() > options_.max_bytes;
     }
     /// Drops execs beyond the limits. The last entry stays: it is the one launched. Asks CUDA about few execs, however
     /// many are in flight, and looks through many of them rarely.
@@ -397,7 +407,7 @@ class ExecStore {
             past_.insert_or_assign(place->structure.key(), place->history);
         } catch (const std::bad_alloc&) { // the structure is then as a new one
         }
-        stats_.bytes -= place->bytes;
+        held_.remove(place->bytes);
         ++stats_.evictions;
         entries_.erase(place);
         if (gone != nullptr)
@@ -417,7 +427,8 @@ class ExecStore {
     }
 
     ExecCacheOptions options_;
-    ExecCacheStats stats_;        ///< without the times
+    ExecCacheStats stats_;        ///< without the times and the bytes
+    MemoryHolder held_;           ///< the memory of the execs
     SampledTime update_time_{13}; ///< coprime to the period of comparisons in `update_entry`
     SampledTime instantiate_time_{1};
     Numbers of_number_;
@@ -431,7 +442,8 @@ class ExecStore {
 
 } // namespace detail
 
-ExecCache::ExecCache(ExecCacheOptions options) : store_(std::make_unique<detail::ExecStore>(options)) {}
+ExecCache::ExecCache(ExecCacheOptions options, SourceLocation location)
+    : store_(std::make_unique<detail::ExecStore>(options, location)) {}
 ExecCache::ExecCache(ExecCache&&) noexcept = default;
 ExecCache& ExecCache::operator=(ExecCache&&) noexcept = default;
 ExecCache::~ExecCache() = default;
@@ -450,6 +462,9 @@ void ExecCache::clear() {
 }
 ExecCacheStats ExecCache::stats() const {
     return store().stats();
+}
+detail::CacheContent ExecCache::content() const {
+    return store().content();
 }
 
 std::string to_string(const ExecCacheStats& stats) {

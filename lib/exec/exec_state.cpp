@@ -8,6 +8,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/memory_holders.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "cuda/tool_range.hpp"
@@ -69,10 +70,12 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
         in_flight_.begin_tracking(); // marking the end takes an upload, which maps the memory of memory nodes anew
     owners_.keep_instantiation(std::move(owners));
     source_->execs().add();
+    note_exec(1);
 }
 
 ExecState::~ExecState() {
     exclusive_graph_->execs().remove();
+    note_exec(-1);
     const RelaxedCapture allow_destruction; // no capture needs this Exec, nor what it keeps
     if (owns_native_) {
         if (in_flight_.end(native_, keeps_owners()))

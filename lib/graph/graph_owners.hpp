@@ -42,6 +42,15 @@ class GraphOwners {
         if (!waiting_.empty()) add_bundle();
     }
     [[nodiscard]] const Bundles& bundles() const noexcept { return bundles_; }
+    /// Calls `visit` with each owner, bundled or not.
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const auto& bundle : bundles_)
+            for (const auto& owner : *static_cast<const std::vector<std::shared_ptr<const void>>*>(bundle.get()))
+                visit(owner);
+        for (const auto& owner : waiting_.objects())
+            visit(owner);
+    }
 
     /// Whether CUDA's graph has some of the bundles, too.
     [[nodiscard]] bool is_given() const noexcept { return given_bundles_ != 0; }

@@ -23,6 +23,7 @@ class WaitingOwners {
     [[nodiscard]] bool empty() const noexcept { return objects_.empty(); }
     /// The objects. A caller may move them out, and then calls `clear`.
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& objects() noexcept { return objects_; }
+    [[nodiscard]] const std::vector<std::shared_ptr<const void>>& objects() const noexcept { return objects_; }
     void clear() noexcept {
         objects_.clear();
         nodes_.clear();

@@ -1,7 +1,6 @@
 // The host memory used by copies of a graph.
 #include "host_memory.hpp"
 
-#include "cuda/failure.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/graph_records.hpp"
@@ -15,53 +14,40 @@ namespace cudag {
 
 namespace detail {
 
-namespace {
-
-/// One side of a copy.
-struct HostSide {
-    MemoryArgument argument;
-    const void* data;
-    std::size_t bytes;
-    bool is_host; ///< according to the copy's direction
-};
-
-cudaMemoryType type_of(const void* data) {
-    cudaPointerAttributes attributes{};
-    checked<GraphError>(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
-    return attributes.type;
-}
-
-std::vector<HostSide> sides_of(const NodeParams& params) {
-    const auto is_host = [](cudaMemcpyKind kind, MemoryArgument argument) {
-        const cudaMemcpyKind out = argument == 0 ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-        return kind == out || kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault;
+std::array<std::optional<HostSide>, 2> host_sides_of(const NodeParams& params) {
+    std::array<std::optional<HostSide>, 2> sides;
+    const auto add = [&](MemoryArgument argument, cudaMemcpyKind kind, const void* data, std::size_t row,
+                         std::size_t extent) {
+        const cudaMemcpyKind across = argument == 0 ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
+        const bool is_host = kind == across || kind == cudaMemcpyHostToHost || kind == cudaMemcpyDefault;
+        if (is_host && data != nullptr) sides[argument] = {argument, data, row, extent};
     };
     if (const auto* const* copy = std::get_if<const CopyParams*>(&params)) {
         const CopyParams& c = **copy;
-        return {{0, c.destination, c.destination_size * c.element_bytes, is_host(c.kind, 0)},
-                {1, c.source, c.source_size * c.element_bytes, is_host(c.kind, 1)}};
+        const std::size_t to = c.destination_size * c.element_bytes, from = c.source_size * c.element_bytes;
+        add(0, c.kind, c.destination, to, to);
+        add(1, c.kind, c.source, from, from);
+    } else if (const auto* const* volume = std::get_if<const cudaMemcpy3DParms*>(&params)) {
+        const cudaMemcpy3DParms& c = **volume;
+        const std::size_t row = c.extent.width, rows = c.extent.height, slices = c.extent.depth;
+        const auto extent = [&](const cudaPitchedPtr& memory) {
+            if (row == 0 || rows == 0 || slices == 0) return std::size_t{0};
+            return ((slices - 1) * memory.ysize + rows - 1) * memory.pitch + row;
+        };
+        if (c.dstArray == nullptr) add(0, c.kind, c.dstPtr.ptr, row, extent(c.dstPtr));
+        if (c.srcArray == nullptr) add(1, c.kind, c.srcPtr.ptr, row, extent(c.srcPtr));
     }
-    if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
-        const cudaMemcpy3DParms& c = **copy;
-        return {{0, c.dstPtr.ptr, c.extent.width, c.dstArray == nullptr && is_host(c.kind, 0)},
-                {1, c.srcPtr.ptr, c.extent.width, c.srcArray == nullptr && is_host(c.kind, 1)}};
-    }
-    return {};
+    return sides;
 }
-
-} // namespace
 
 std::vector<cudag::HostMemory> all_host_memory_of(const GraphState& graph) {
     std::vector<cudag::HostMemory> found;
     for_each_graph(graph, [&](const GraphState& each) {
         for (std::uint32_t i = 0; i < records_of(each).nodes().size(); ++i)
-            for (const HostSide& side : sides_of(records_of(each).params(i))) {
-                if (!side.is_host || side.data == nullptr) continue;
-                const cudaMemoryType type = type_of(side.data);
-                if (type == cudaMemoryTypeHost || type == cudaMemoryTypeUnregistered)
-                    found.push_back({identity_of(each).handle(i), side.argument, side.data, side.bytes,
-                                     type == cudaMemoryTypeUnregistered});
-            }
+            for_each_host_side(records_of(each).params(i), [&](const HostSide& side, cudaMemoryType type) {
+                found.push_back({identity_of(each).handle(i), side.argument, side.data, side.bytes,
+                                 type == cudaMemoryTypeUnregistered});
+            });
     });
     return found;
 }

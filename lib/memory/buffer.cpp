@@ -3,8 +3,8 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/made_memory.hpp"
-#include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "held_blocks.hpp"
 #include "owners/reclaim.hpp"
 
 #include <cudag/format.hpp>
@@ -14,6 +14,10 @@
 namespace cudag::detail {
 
 namespace {
+
+cudaError_t obtain_pinned(void** memory, std::size_t bytes) {
+    return cudaMallocHost(memory, bytes);
+}
 
 std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& where, const char* what,
                                const char* operation, cudaError_t (*obtain)(void**, std::size_t),
@@ -26,10 +30,11 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     if (__builtin_mul_overflow(count, size, &bytes))
         refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
     reclaim(); // memory of finished launches may be enough
-    const WaitingRelease deleter(release);
+    const BufferRelease deleter(what, obtain == obtain_pinned, where, release);
     void* memory = nullptr;
     const cudaError_t status = obtain(&memory, bytes);
     if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
+    deleter.holder->set(bytes);
     std::shared_ptr<void> made(memory, deleter);
     note_made(memory, bytes);
     return made;
@@ -56,9 +61,7 @@ std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size, const
 }
 
 std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size, const SourceLocation& where) {
-    return allocate(
-        count, size, where, "PinnedBuffer", "cudaMallocHost",
-        [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); }, free_memory<cudaFreeHost>);
+    return allocate(count, size, where, "PinnedBuffer", "cudaMallocHost", obtain_pinned, free_memory<cudaFreeHost>);
 }
 
 } // namespace cudag::detail

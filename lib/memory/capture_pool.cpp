@@ -68,6 +68,10 @@ std::size_t CapturePool::reserved_bytes() const {
     return state().reserved_bytes();
 }
 
+PoolFootprint CapturePool::memory() const {
+    return state().footprint();
+}
+
 detail::PoolState& CapturePool::state() const {
     if (!state_) detail::refuse<Error>("a moved-from CapturePool was used");
     return *state_;

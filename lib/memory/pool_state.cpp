@@ -4,12 +4,14 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/made_memory.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "held_blocks.hpp"
 #include "owners/pool_numbers.hpp"
 #include "owners/reclaim.hpp"
 
 #include <cudag/capture_pool.hpp>
 #include <cudag/format.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +23,6 @@
 namespace cudag::detail {
 
 namespace {
-
-std::string name_of(std::string_view label, const SourceLocation& location) {
-    return label.empty() ? fmt::format("CapturePool made at {}", location)
-                         : fmt::format("CapturePool \"{}\" made at {}", label, location);
-}
 
 cudaMemPool_t make_pool(Subject&& subject) {
     cudaMemPoolProps properties{};
@@ -58,9 +55,15 @@ std::uint64_t next_id() noexcept {
 
 } // namespace
 
+void PoolBlockRelease::operator()(void* memory) noexcept {
+    const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
+    last->release(static_cast<std::byte*>(memory));
+}
+
 PoolState::PoolState(std::string_view label, const SourceLocation& location) : PoolState() {
     id_ = next_id();
-    name_ = name_of(label, location);
+    holder_.emplace("CapturePool", std::string(label), location);
+    name_ = holder_->name();
     const RelaxedCapture allow_allocation;
     pool_ = make_pool({name_, {}, location});
     checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -106,12 +109,10 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
     block->second.used = used;
     ++count_;
     bytes_ += used;
+    bytes_high_ = std::max(bytes_high_, bytes_);
     std::byte* const address = block->first;
     lock.unlock(); // a failure below releases the block
-    std::shared_ptr<void> made(address, [pool = shared_from_this()](void* memory) mutable {
-        const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
-        last->release(static_cast<std::byte*>(memory));
-    });
+    std::shared_ptr<void> made(address, PoolBlockRelease{shared_from_this()});
     note_made(address, used);
     return made;
 }
@@ -155,6 +156,7 @@ PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subje
     }
     node.key() = static_cast<std::byte*>(memory);
     reserved_ += bytes;
+    holder_->set(reserved_);
     const auto block = blocks_.insert(std::move(node)).position;
     set_free(block);
     return block;
@@ -237,6 +239,11 @@ std::size_t PoolState::count() const {
 std::size_t PoolState::bytes() const {
     const std::scoped_lock lock(mutex_);
     return bytes_;
+}
+
+PoolFootprint PoolState::footprint() const {
+    const std::scoped_lock lock(mutex_);
+    return {name_, bytes_, bytes_high_, reserved_};
 }
 
 std::size_t PoolState::reserved_bytes() const {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "cuda/failure.hpp"
+#include "cuda/memory_holders.hpp"
 
+#include <cudag/footprint.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cuda_runtime_api.h>
@@ -12,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,8 +52,10 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     [[nodiscard]] std::size_t count() const;
     [[nodiscard]] std::size_t bytes() const;
     [[nodiscard]] std::size_t reserved_bytes() const;
+    [[nodiscard]] PoolFootprint footprint() const;
 
   private:
+    friend struct PoolBlockRelease;
     /// Sizes and addresses: the smallest sufficient block is found in logarithmic time.
     using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
     struct Block {
@@ -91,7 +96,9 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     FreeBlocks free_;
     std::size_t count_ = 0;
     std::size_t bytes_ = 0;
+    std::size_t bytes_high_ = 0;
     std::size_t reserved_ = 0;
+    std::optional<MemoryHolder> holder_; ///< of the reserved memory
     bool sealed_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <cudag/config.hpp>
 #include <cudag/copied_input.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/steps.hpp>
 
@@ -23,7 +24,7 @@
 
 namespace cudag {
 struct GraphedFunctionOptions;
-}
+} // namespace cudag
 
 namespace cudag::detail {
 
@@ -179,6 +180,8 @@ constexpr bool require_input() {
     }
 }
 
+struct CacheContent;
+
 /// The captured shapes of a GraphedFunction, the most recently used first.
 class CUDAG_EXPORT GraphedCache {
   public:
@@ -198,9 +201,11 @@ class CUDAG_EXPORT GraphedCache {
     [[nodiscard]] std::uint64_t eager_runs() const;
     [[nodiscard]] std::size_t needed_capacity() const;
     [[nodiscard]] std::vector<CopiedInput> last_copied() const;
+    [[nodiscard]] CacheFootprint memory() const;
 
   private:
     class State;
+    [[nodiscard]] CacheContent content() const;
     [[nodiscard]] State& state() const;
 
     std::unique_ptr<State> state_;

@@ -1,0 +1,161 @@
+// The memory of graphs and Execs: owners by their deleters, host memory by the copies that use it.
+#include "footprint_sum.hpp"
+
+#include "exec/exec_bytes.hpp"
+#include "exec/exec_in_force.hpp"
+#include "graph/allocations.hpp"
+#include "graph/for_each_graph.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/graph_owners.hpp"
+#include "graph/graph_records.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/node_place.hpp"
+#include "handles/host_memory.hpp"
+#include "memory/held_blocks.hpp"
+#include "memory/pool_state.hpp"
+#include "node/kernel.hpp"
+#include "owners/pool_numbers.hpp"
+
+#include <cudag/detail/host_copy_release.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace cudag::detail {
+
+/// Ranges of addresses, in order and disjoint.
+class FootprintSum::Ranges {
+  public:
+    explicit Ranges(std::vector<Range> ranges) : ranges_(std::move(ranges)) {
+        std::ranges::sort(ranges_, {}, &Range::begin);
+        std::size_t count = 0;
+        for (const Range& range : ranges_)
+            if (count != 0 && range.begin <= ranges_[count - 1].end)
+                ranges_[count - 1].end = std::max(ranges_[count - 1].end, range.end);
+            else
+                ranges_[count++] = range;
+        ranges_.resize(count);
+    }
+
+    [[nodiscard]] std::size_t bytes() const noexcept {
+        std::size_t sum = 0;
+        for (const Range& range : ranges_)
+            sum += range.end - range.begin;
+        return sum;
+    }
+
+  private:
+    std::vector<Range> ranges_;
+};
+
+void FootprintSum::add_owner(const std::shared_ptr<const void>& owner) {
+    if (!owners_.insert(owner.get()).second) return;
+    if (const auto* block = std::get_deleter<PoolBlockRelease>(owner)) {
+        pools_.emplace(block->pool.get(), block->pool);
+    } else if (const auto* buffer = std::get_deleter<BufferRelease>(owner)) {
+        const auto address = reinterpret_cast<std::uintptr_t>(owner.get());
+        if (buffer->is_host)
+            kept_.push_back({address, address + buffer->holder->bytes()});
+        else
+            sum_.buffers += buffer->holder->bytes();
+    } else if (const auto* copy = std::get_deleter<HostCopyRelease>(owner)) {
+        const auto address = reinterpret_cast<std::uintptr_t>(copy->data);
+        kept_.push_back({address, address + copy->bytes});
+    } else if (pool_among(std::span(&owner, 1)) != 0) {
+        const auto pool = std::static_pointer_cast<const PoolState>(owner);
+        pools_.emplace(pool.get(), pool);
+    }
+}
+
+void FootprintSum::add_owners(const GraphOwners& owners) {
+    owners.for_each([&](const std::shared_ptr<const void>& owner) { add_owner(owner); });
+}
+
+/// Adds what the nodes of `graph` use, with the parameters `params(place)`.
+template <class Params>
+void FootprintSum::add_tree(const GraphState& graph, const Params& params) {
+    std::vector<Range> allocated;
+    for_each_graph(graph, [&](const GraphState& each) {
+        add_owners(owned_by(each));
+        for (const GraphAllocation& memory : records_of(each).allocations().list()) {
+            if (!memory.alloc) continue;
+            sum_.graph_memory_requested += memory.bytes;
+            allocated.push_back({memory.address, memory.address + memory.bytes});
+        }
+        const auto nodes = static_cast<std::uint32_t>(records_of(each).nodes().size());
+        for (std::uint32_t i = 0; i < nodes; ++i) {
+            const NodeParams& used = params(NodePlace{&each, i});
+            if (const auto* const* kernel = std::get_if<const KernelParams*>(&used))
+                sum_.parameters += (*kernel)->signature->bytes;
+            for_each_host_side(used, [&](const HostSide& side, cudaMemoryType) {
+                const auto address = reinterpret_cast<std::uintptr_t>(side.data);
+                host_.push_back({address, address + side.extent});
+            });
+        }
+    });
+    sum_.graph_memory = std::max(sum_.graph_memory, Ranges(std::move(allocated)).bytes());
+}
+
+namespace {
+
+std::size_t nodes_in_tree(const GraphState& graph) {
+    std::size_t count = 0;
+    for_each_graph(graph, [&](const GraphState& each) { count += records_of(each).nodes().size(); });
+    return count;
+}
+
+} // namespace
+
+void FootprintSum::add(const Graph& graph) {
+    const GraphState& state = Access::state(graph);
+    read_all(state);
+    const auto lock = state.lock();
+    add_tree(state,
+             [](const NodePlace& node) -> const NodeParams& { return records_of(*node.graph).params(node.index); });
+    sum_.executable += estimated_exec_bytes(nodes_in_tree(state));
+}
+
+void FootprintSum::add(const Exec& exec) {
+    const ExecState& state = Access::state(exec);
+    read_all(state.source());
+    read_all(state.effective().basis());
+    const GraphLocks locks(state.source(), state.effective().basis());
+    add_tree(state.source(), [&](const NodePlace& node) -> const NodeParams& {
+        if (const Shadow* const shadow = state.effective().find_shadow(node))
+            for (const OwnerVersion& version : shadow->owners)
+                for (const Owner& owner : version.owners)
+                    add_owner(owner.object);
+        return state.effective().of(node);
+    });
+    if (&state.effective().basis() != &state.source())
+        for_each_graph(state.effective().basis(), [&](const GraphState& each) { add_owners(owned_by(each)); });
+    std::size_t added = 0;
+    for (const PlannedGraph& graph : state.plan().graphs)
+        added += graph.planned->kernels;
+    sum_.executable += estimated_exec_bytes(nodes_in_tree(state.source()) + added);
+}
+
+Footprint FootprintSum::total() const {
+    Footprint sum = sum_;
+    for (const auto& [state, pool] : pools_)
+        sum.pools.push_back(pool->footprint());
+    std::ranges::sort(sum.pools, {}, &PoolFootprint::name);
+
+    const auto is_owned = [&](const Range& range) {
+        return owners_.contains(reinterpret_cast<const void*>(range.begin)) ||
+               std::ranges::any_of(
+                   kept_, [&](const Range& block) { return block.begin <= range.begin && range.end <= block.end; });
+    };
+    std::vector<Range> owned = kept_, all = host_;
+    std::ranges::copy_if(host_, std::back_inserter(owned), is_owned);
+    all.insert(all.end(), owned.begin(), owned.end());
+    sum.host_owned = Ranges(std::move(owned)).bytes();
+    sum.host_borrowed = Ranges(std::move(all)).bytes() - sum.host_owned;
+    return sum;
+}
+
+} // namespace cudag::detail
