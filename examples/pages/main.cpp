@@ -24,14 +24,14 @@ void pages::picture(const std::string& name, const std::string& dot) {
 int main(int argc, char** argv) {
     return example::run("pages", [&] {
         const std::pair<std::string_view, void (*)()> programs[] = {
-            {"first", pages::first},       {"graphs", pages::graphs},      {"kinds", pages::kinds},
-            {"races", pages::races},       {"plan", pages::plan},          {"updates", pages::updates},
-            {"capture", pages::capture},   {"errors", pages::errors},      {"migrate", pages::migrate},
-            {"pictures", pages::pictures}, {"topics", pages::topics},      {"profile", pages::profile},
-            {"faults", pages::faults},     {"tracing", pages::tracing},    {"text", pages::text},
-            {"verify", pages::verify},     {"probe", pages::probe},        {"compare", pages::compare},
-            {"ranks", pages::ranks_agree}, {"segments", pages::segments},  {"functions", pages::functions},
-            {"compose", pages::compose},   {"footprint", pages::footprint}};
+            {"first", pages::first},       {"graphs", pages::graphs},       {"kinds", pages::kinds},
+            {"races", pages::races},       {"plan", pages::plan},           {"updates", pages::updates},
+            {"capture", pages::capture},   {"errors", pages::errors},       {"migrate", pages::migrate},
+            {"pictures", pages::pictures}, {"topics", pages::topics},       {"profile", pages::profile},
+            {"faults", pages::faults},     {"tracing", pages::tracing},     {"text", pages::text},
+            {"verify", pages::verify},     {"probe", pages::probe},         {"compare", pages::compare},
+            {"ranks", pages::ranks_agree}, {"segments", pages::segments},   {"functions", pages::functions},
+            {"compose", pages::compose},   {"footprint", pages::footprint}, {"buckets", pages::buckets}};
         if (argc == 3 && std::string_view(argv[1]) == "--pictures") picture_folder = argv[2];
         const std::string_view name = argc > 1 && picture_folder.empty() ? argv[1] : "";
         bool found = false;

@@ -6,6 +6,7 @@
 
 namespace pages {
 
+void buckets();
 void first();
 void footprint();
 void graphs();

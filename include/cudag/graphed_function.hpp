@@ -1,6 +1,7 @@
 // GraphedFunction: a stream function, captured once for each shape of its inputs, and replayed from then on.
 #pragma once
 
+#include <cudag/bucket.hpp>
 #include <cudag/config.hpp>
 #include <cudag/copied_input.hpp>
 #include <cudag/detail/graphed_task.hpp>
@@ -15,6 +16,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -48,6 +53,19 @@ struct GraphedFunctionOptions {
     /// without a run, and throws FrozenValueError if it records other work than the kept graph. 0: never. See
     /// CaptureCacheOptions::verify.
     std::uint64_t verify = 0;
+    /// Rounds the sizes of inputs up, so that few graphs serve many sizes: a call's inputs are copied to the beginning
+    /// of larger static inputs. All graphs share one CapturePool, that of `capture.pool`, or else one of this function.
+    /// Excludes `bind_inputs`.
+    Bucket bucket = {};
+    /// For each input, the number of elements of one item: buckets count items, and all inputs of a call have equally
+    /// many. 0: the input is not rounded, and its size stays a part of the shape. Empty: one element each.
+    std::vector<std::size_t> item_elements = {};
+    /// The contents of the items beyond the given ones.
+    Padding padding = Padding::zeros;
+    /// Cuts outputs to the given items: a DeviceSpan of k elements for each item of the bucket becomes that of the
+    /// given items; spans of other sizes stay whole. Tuples, pairs and arrays of spans are cut likewise, other types by
+    /// their member `cut(items, bucket) const`.
+    bool cut_outputs = true;
 };
 
 template <class Signature>
@@ -80,13 +98,15 @@ class GraphedFunction {
 /// graphs between them, and calls their functions with its stream. These are kept with the shape, as by
 /// StreamCapture::eager: let them capture local variables, such as the inputs, by value. They must not use this object.
 /// The inputs of such a function are always copied.
+/// With a `bucket`, sizes are rounded up, inputs padded and outputs cut. All shapes share memory then: the outputs of a
+/// call are valid until the next call of any shape. A function may take a `Valid` as its last parameter.
 /// Replays run one after the other, in the order of the calls, in all streams. The destructor waits for none.
 /// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, except for const
 /// calls.
 template <class Output, class First, class... Input>
 requires detail::GraphedFirst<First>
 class GraphedFunction<Output(First, Input...)> {
-    static_assert((detail::is_device_span<Input> && ...),
+    static_assert(detail::are_graphed_inputs<Input...>,
                   "cudag: the inputs of a graphed function are DeviceSpans, by value, after the stream");
     static_assert(std::is_void_v<Output> || std::is_object_v<Output>,
                   "cudag: a graphed function returns its outputs by value, not by reference");
@@ -116,10 +136,12 @@ class GraphedFunction<Output(First, Input...)> {
     template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
         StreamRef stream, Argument&&... inputs) {
-        static_assert(sizeof...(Argument) == sizeof...(Input),
+        constexpr std::size_t count = (std::size_t{0} + ... + (std::is_same_v<Input, Valid> ? 0 : 1));
+        static_assert(sizeof...(Argument) == count,
                       "cudag: forward() takes one input for each DeviceSpan of the function");
-        if constexpr (sizeof...(Argument) == sizeof...(Input)) {
-            if constexpr ((detail::require_input<Input, Argument>() && ...)) {
+        if constexpr (sizeof...(Argument) == count) {
+            if constexpr (detail::require_inputs<std::tuple<Input...>, Argument...>(
+                              std::index_sequence_for<Argument...>())) {
                 const std::array<detail::GraphedInput, sizeof...(Argument)> given{detail::graphed_input(inputs)...};
                 [[maybe_unused]] const void* output = cache_.forward(stream.get(), given);
                 if constexpr (!std::is_void_v<Output>) return *static_cast<const Output*>(output);
@@ -129,6 +151,31 @@ class GraphedFunction<Output(First, Input...)> {
 
     template <class... Argument>
     void operator()(Argument&&...) const = delete; // cudag: a graphed function is called by forward(stream, inputs...)
+
+    /// Captures the graphs of the buckets of `sizes`, in items, where there are none yet: the largest first, so that
+    /// the smaller ones find their memory in the pool. The warm-up runs get inputs of zeros; no graph is launched.
+    /// Calls `progress`, which must not use this object, after each capture. Asynchronous, in `stream`, like `forward`.
+    ///
+    ///     cudag::GraphedFunction doubled(
+    ///         [](cudaStream_t s, cudag::DeviceSpan<float> batch) {
+    ///             library_call(s, batch.data(), static_cast<int>(batch.size()));
+    ///             return batch;
+    ///         },
+    ///         {.capacity = 16, .bucket = cudag::Bucket::powers_of_two(1, 1024)});
+    ///     doubled.prepare(stream, {1, 16, 128, 1024});
+    ///     const cudag::DeviceSpan<float> output = doubled.forward(stream, x); // of any size up to 1024
+    ///
+    /// All or none: if a capture fails, or `progress` throws, the shapes are as before; only the pool may have grown.
+    /// Throws GraphError without `bucket`, if an input has no `item_elements`, for a size of 0, a size without a
+    /// bucket, and more buckets than `capacity` leaves room for; otherwise as `forward`.
+    void prepare(StreamRef stream, std::span<const std::size_t> sizes,
+                 const std::function<void(const PreparedBucket&)>& progress = {}) {
+        cache_.prepare(stream.get(), sizes, progress);
+    }
+    void prepare(StreamRef stream, std::initializer_list<std::size_t> sizes,
+                 const std::function<void(const PreparedBucket&)>& progress = {}) {
+        cache_.prepare(stream.get(), std::span(sizes.begin(), sizes.size()), progress);
+    }
 
     /// Forgets all shapes: the next `forward` warms up and captures again. Replays in flight finish.
     void reset() { cache_.reset(); }

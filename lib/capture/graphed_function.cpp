@@ -4,12 +4,14 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/memory_holders.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/observing.hpp"
 #include "cuda/open_captures.hpp"
 #include "graphed_shape.hpp"
 #include "lists/keep_policy.hpp"
 #include "lists/lru.hpp"
 
+#include <cudag/capture_pool.hpp>
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>
 #include <cudag/format.hpp>
@@ -18,6 +20,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <memory>
@@ -42,12 +45,26 @@ unsigned long long id_of(cudaStream_t stream) {
 class GraphedCache::State {
   public:
     State(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location)
-        : setup_{std::move(task), options, location}, held_("GraphedFunction", std::string(), location) {}
+        : setup_{std::move(task), options, location}, held_("GraphedFunction", std::string(), location) {
+        if (setup_.options.bucket) make_pool();
+    }
+    ~State() {
+        if (setup_.pool == nullptr) return;
+        const NoWaiting no_waiting; // the pool's end would wait for the device: its memory is left over
+        shapes_.clear();
+        guest_.reset();
+        setup_.pool.reset();
+    }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
 
     const void* forward(cudaStream_t stream, GraphedInputs given);
+    void prepare(cudaStream_t stream, std::span<const std::size_t> sizes,
+                 const std::function<void(const PreparedBucket&)>& progress);
     void reset() noexcept {
         shapes_.clear();
         guest_.reset();
+        cut_.reset();
         known_.clear();
         held_.set(0);
     }
@@ -91,8 +108,21 @@ class GraphedCache::State {
     [[nodiscard]] KnownShape& known_shape(GraphedInputs given);
     [[nodiscard]] Place first_to_go();
     [[nodiscard]] bool gets_room(const UseHistory& history);
-    void capture(cudaStream_t stream, GraphedInputs given, const UseHistory& history);
-    void run_eagerly(cudaStream_t stream, GraphedInputs given);
+    void make_pool();
+    /// Orders `stream` behind the last replay; returns its id.
+    unsigned long long order_behind_last(cudaStream_t stream) const;
+    [[nodiscard]] std::vector<std::size_t> missing_buckets(std::span<const std::size_t> sizes) const;
+    [[nodiscard]] auto find(GraphedInputs shape) {
+        return std::find_if(shapes_.rbegin(), shapes_.rend(),
+                            [&](const GraphedShape& each) { return each.is_of(shape); });
+    }
+    template <class Inputs>
+    void replay(std::reverse_iterator<Place> known, cudaStream_t stream, GraphedInputs given, const Inputs& inputs);
+    void run_new(cudaStream_t stream, const GraphedCall& call);
+    void capture(cudaStream_t stream, const GraphedCall& call, const UseHistory& history);
+    void run_eagerly(cudaStream_t stream, const GraphedCall& call);
+    [[nodiscard]] const void* forward_padded(cudaStream_t stream, GraphedInputs given);
+    const void* note_last(unsigned long long stream);
     void observe_crowding() const;
 
     GraphedSetup setup_;
@@ -100,7 +130,8 @@ class GraphedCache::State {
     MemoryHolder held_;
     std::optional<GraphedShape> guest_; ///< the shape of the last eager run
     bool last_is_guest_ = false;
-    std::vector<KnownShape> known_; ///< those without a graph
+    std::shared_ptr<const void> cut_; ///< the output of the last padded call, cut
+    std::vector<KnownShape> known_;   ///< those without a graph
     KeepPolicy policy_;
     std::shared_ptr<Event> last_; ///< after the last replay of any shape
     unsigned long long last_stream_ = 0;
@@ -180,14 +211,18 @@ bool GraphedCache::State::gets_room(const UseHistory& history) {
     return policy_.displaces(history, policy_.frequency(worst->history));
 }
 
-/// Captures the shape of `given`, and replays it; it is then the last one.
-void GraphedCache::State::capture(cudaStream_t stream, GraphedInputs given, const UseHistory& history) {
+/// Captures the shape of `call`, and replays it; it is then the last one.
+void GraphedCache::State::capture(cudaStream_t stream, const GraphedCall& call, const UseHistory& history) {
     std::list<GraphedShape> made;
     std::size_t copied = 0;
     try {
         const DeviceGuard device(setup_.device);
-        made.emplace_back(setup_, stream, given);
-        copied = made.front().replay(stream, given);
+        std::optional<StagedInputs> staged; // with buckets they may be former outputs, in the memory of all shapes
+        GraphedCall first = call;
+        if (call.padded != nullptr && setup_.options.warm_up_runs != 0)
+            first.given = staged.emplace(stream, call.given).inputs();
+        made.emplace_back(setup_, stream, first);
+        copied = made.front().replay(stream, first);
     } catch (...) {
         ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
         throw;
@@ -200,10 +235,10 @@ void GraphedCache::State::capture(cudaStream_t stream, GraphedInputs given, cons
     ++replays_;
 }
 
-void GraphedCache::State::run_eagerly(cudaStream_t stream, GraphedInputs given) {
+void GraphedCache::State::run_eagerly(cudaStream_t stream, const GraphedCall& call) {
     const DeviceGuard device(setup_.device);
-    GraphedShape guest(setup_, stream, given, GraphedShape::Eager());
-    copied_inputs_ += guest.run_eagerly(setup_, stream, given);
+    GraphedShape guest(setup_, stream, call, GraphedShape::Eager());
+    copied_inputs_ += guest.run_eagerly(setup_, stream, call);
     if (guest_) guest_->keep_until_now(stream); // the caller's work, too, may read its output, in order before
     guest_.emplace(std::move(guest));
     ++eager_runs_;
@@ -219,59 +254,165 @@ void GraphedCache::State::observe_crowding() const {
     });
 }
 
+unsigned long long GraphedCache::State::order_behind_last(cudaStream_t stream) const {
+    const unsigned long long id = id_of(stream);
+    if (last_ && id != last_stream_)
+        checked(cudaStreamWaitEvent(stream, last_->get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+    return id;
+}
+
+/// Replays a known shape, which becomes the last one, with `inputs`: those given, or a call.
+template <class Inputs>
+void GraphedCache::State::replay(std::reverse_iterator<Place> known, cudaStream_t stream, GraphedInputs given,
+                                 const Inputs& inputs) {
+    std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
+    if (!setup_.is_on_only_device) device.emplace(setup_.device);
+    if (setup_.options.verify != 0) [[unlikely]]
+        known->verify(setup_, given);
+    copied_inputs_ += known->replay(stream, inputs);
+    policy_.use_kept(known->history);
+    if (known != shapes_.rbegin()) shapes_.use(std::prev(known.base()));
+    ++replays_;
+    last_is_guest_ = false;
+}
+
+/// Captures and replays a shape without a graph, or runs it eagerly.
+void GraphedCache::State::run_new(cudaStream_t stream, const GraphedCall& call) {
+    const UseHistory history = policy_.used(known_shape(call.shape).history);
+    const bool is_captured = gets_room(history);
+    if (is_captured)
+        capture(stream, call, history);
+    else
+        run_eagerly(stream, call);
+    KnownShape& used = known_shape(call.shape); // again: the function may have used others
+    policy_.use(used.history);
+    if (std::exchange(used.has_gone, false)) ++returns_;
+    last_is_guest_ = !is_captured;
+    count_held();
+    if (is_captured) {
+        std::erase_if(known_, [&](const KnownShape& other) {
+            return std::ranges::equal(other.sizes, call.shape, {}, {}, &GraphedInput::size);
+        });
+        evict();
+        count_held();
+    } else {
+        observe_crowding();
+    }
+}
+
+const void* GraphedCache::State::note_last(unsigned long long stream) {
+    const GraphedShape& last = last_is_guest_ ? *guest_ : shapes_.back();
+    last_ = last.replayed();
+    last_stream_ = stream;
+    return last.output();
+}
+
 const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs given) {
     require_not_captured(stream);
     require_memory(given);
     require_recorded(stream, [&] { return setup_.subject(); });
-    const unsigned long long id = id_of(stream);
-    if (last_ && id != last_stream_)
-        checked(cudaStreamWaitEvent(stream, last_->get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
-
-    const auto known =
-        std::find_if(shapes_.rbegin(), shapes_.rend(), [&](const GraphedShape& shape) { return shape.is_of(given); });
-    if (known != shapes_.rend()) [[likely]] {
-        std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
-        if (!setup_.is_on_only_device) device.emplace(setup_.device);
-        if (setup_.options.verify != 0) [[unlikely]]
-            known->verify(setup_, given);
-        copied_inputs_ += known->replay(stream, given);
-        policy_.use_kept(known->history);
-        if (known != shapes_.rbegin()) shapes_.use(std::prev(known.base()));
-        ++replays_;
-        last_is_guest_ = false;
-    } else {
-        KnownShape& shape = known_shape(given);
-        const UseHistory history = policy_.used(shape.history);
-        const bool is_captured = gets_room(history);
-        if (is_captured)
-            capture(stream, given, history);
-        else
-            run_eagerly(stream, given);
-        KnownShape& used = known_shape(given); // again: the function may have used others
-        policy_.use(used.history);
-        if (std::exchange(used.has_gone, false)) ++returns_;
-        last_is_guest_ = !is_captured;
-        count_held();
-        if (is_captured) {
-            std::erase_if(known_, [&](const KnownShape& other) {
-                return std::ranges::equal(other.sizes, given, {}, {}, &GraphedInput::size);
-            });
-            evict();
-            count_held();
-        } else {
-            observe_crowding();
-        }
+    if (const auto known = find(given); known != shapes_.rend()) [[likely]] {
+        const unsigned long long id = order_behind_last(stream);
+        replay(known, stream, given, given);
+        return note_last(id);
     }
-    const GraphedShape& last = last_is_guest_ ? *guest_ : shapes_.back();
-    last_ = last.replayed();
+    if (setup_.options.bucket) return forward_padded(stream, given);
+    const unsigned long long id = order_behind_last(stream);
+    run_new(stream, {given, given});
+    return note_last(id);
+}
+
+const void* GraphedCache::State::forward_padded(cudaStream_t stream, GraphedInputs given) {
+    const PaddedCall padded = pad(setup_.options, setup_.task, given, setup_.subject());
+    const GraphedCall call{given, padded.shape, &padded};
+    const unsigned long long id = order_behind_last(stream);
+    if (const auto known = find(call.shape); known != shapes_.rend())
+        replay(known, stream, given, call);
+    else
+        run_new(stream, call);
+    const void* const output = note_last(id);
+    if (padded.items == padded.bucket || !setup_.options.cut_outputs || output == nullptr) return output;
+    cut_ = setup_.task.cut(output, padded.items, padded.bucket);
+    return cut_.get();
+}
+
+/// Makes the pool of all static inputs, which all graphs retain.
+void GraphedCache::State::make_pool() {
+    PoolId& id = setup_.options.capture.pool;
+    setup_.pool = std::make_shared<CapturePool>(id != PoolId() ? CapturePool::find(id)
+                                                               : CapturePool("GraphedFunction", setup_.location));
+    id = setup_.pool->id();
+}
+
+/// The buckets of `sizes` without a graph, the largest first. Throws GraphError.
+std::vector<std::size_t> GraphedCache::State::missing_buckets(std::span<const std::size_t> sizes) const {
+    const Subject subject{fmt::format("GraphedFunction at {}: prepare", setup_.location), {}, setup_.location};
+    if (!setup_.options.bucket)
+        refuse("there is no bucket; set that option, or let the first forward of each shape capture it", subject);
+    const auto& elements = setup_.options.item_elements;
+    if (const auto own = std::ranges::find(elements, 0U); own != elements.end())
+        refuse(fmt::format("the size of input {} is not rounded (item_elements is 0), so only forward knows its shapes",
+                           own - elements.begin()),
+               subject);
+    std::vector<std::size_t> buckets;
+    for (const std::size_t size : sizes) {
+        if (size == 0) refuse("a size of 0 items; leave it out", subject);
+        buckets.push_back(setup_.options.bucket.round_up(size));
+    }
+    std::ranges::sort(buckets, std::greater<>());
+    buckets.erase(std::unique(buckets.begin(), buckets.end()), buckets.end());
+    std::erase_if(buckets, [&](std::size_t bucket) {
+        const PaddedCall call = call_of_zeros(setup_.options, setup_.task, bucket);
+        return std::any_of(shapes_.begin(), shapes_.end(),
+                           [&](const GraphedShape& shape) { return shape.is_of(call.shape); });
+    });
+    if (shapes_.size() + buckets.size() > setup_.options.capacity)
+        refuse(fmt::format("{} more buckets, beside {} shapes, are above the capacity of {}; raise it", buckets.size(),
+                           shapes_.size(), setup_.options.capacity),
+               subject);
+    return buckets;
+}
+
+void GraphedCache::State::prepare(cudaStream_t stream, std::span<const std::size_t> sizes,
+                                  const std::function<void(const PreparedBucket&)>& progress) {
+    const std::vector<std::size_t> buckets = missing_buckets(sizes);
+    if (buckets.empty()) return;
+    require_not_captured(stream);
+    require_recorded(stream, [&] { return setup_.subject(); });
+    const unsigned long long id = order_behind_last(stream);
+    std::list<GraphedShape> made;
+    try {
+        const DeviceGuard device(setup_.device);
+        for (const std::size_t bucket : buckets) {
+            const PaddedCall call = call_of_zeros(setup_.options, setup_.task, bucket);
+            made.emplace_back(setup_, stream, GraphedCall{{}, call.shape, &call});
+            if (progress) progress({bucket, made.size(), buckets.size(), setup_.pool->reserved_bytes()});
+        }
+        checked(cudaEventRecord(made.back().replayed()->get(), stream), "cudaEventRecord");
+    } catch (...) {
+        ignore(cudaStreamSynchronize(setup_.side.get())); // later calls do not wait for these warm-up runs
+        throw;
+    }
+    last_ = made.back().replayed();
     last_stream_ = id;
-    return last.output();
+    const bool has_last = !shapes_.empty();
+    const Place former = has_last ? shapes_.last() : shapes_.end();
+    captures_ += made.size();
+    while (!made.empty()) {
+        std::list<GraphedShape> one;
+        one.splice(one.end(), made, made.begin());
+        policy_.keep(one.front().history);
+        shapes_.add(std::move(one));
+    }
+    if (has_last) shapes_.use(former);
+    count_held();
 }
 
 GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {
     if (options.capacity == 0)
         refuse("the capacity is 0; at least 1 shape must be kept",
                {fmt::format("GraphedFunction at {}", location), {}, location});
+    require_sound(options, task, {fmt::format("GraphedFunction at {}", location), {}, location});
     state_ = std::make_unique<State>(std::move(task), options, location);
 }
 
@@ -287,6 +428,10 @@ GraphedCache::State& GraphedCache::state() const {
 
 const void* GraphedCache::forward(cudaStream_t stream, std::span<const GraphedInput> inputs) {
     return state().forward(stream, inputs);
+}
+void GraphedCache::prepare(cudaStream_t stream, std::span<const std::size_t> sizes,
+                           const std::function<void(const PreparedBucket&)>& progress) {
+    state().prepare(stream, sizes, progress);
 }
 void GraphedCache::reset() {
     state().reset();

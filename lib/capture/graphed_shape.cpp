@@ -21,6 +21,23 @@
 
 namespace cudag::detail {
 
+/// Memory allocated and freed in the order of a stream.
+class SavedInput {
+  public:
+    SavedInput(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
+        checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
+    }
+    ~SavedInput() { report_release(cudaFreeAsync(memory_, stream_), "cudaFreeAsync"); }
+    SavedInput(const SavedInput&) = delete;
+    SavedInput& operator=(const SavedInput&) = delete;
+
+    [[nodiscard]] void* memory() const noexcept { return memory_; }
+
+  private:
+    cudaStream_t stream_;
+    void* memory_ = nullptr;
+};
+
 namespace {
 
 /// Orders later work in `after` behind the present work in `before`.
@@ -29,32 +46,46 @@ void order(cudaStream_t before, cudaStream_t after) {
     checked(ordered.status, ordered.operation);
 }
 
-/// Allocates the static inputs for `given` as one block of `total` bytes, usable in `stream`; null if all are empty.
-/// For binding, a gap follows each input: a pointer to its end then refers to nothing else.
-std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
-                                      std::vector<StaticInput>& inputs, std::size_t& total) {
-    std::vector<std::size_t> offsets;
-    for (const GraphedInput& input : given) {
-        offsets.push_back(total);
-        const std::size_t gap = setup.options.bind_inputs && input.size != 0 ? 1 : 0;
-        total += (bytes_of(input) + gap + input_alignment - 1) / input_alignment * input_alignment;
-        inputs.push_back({nullptr, input.size});
-    }
-    if (total == 0) return nullptr;
+/// Allocates `bytes` in the order of the memory stream, usable in `stream`.
+std::shared_ptr<void> allocate_in_stream(const GraphedSetup& setup, cudaStream_t stream, std::size_t bytes) {
     reclaim(); // former shapes may have left the missing memory
     void* block = nullptr;
-    const cudaError_t status = cudaMallocAsync(&block, total, setup.memory->get());
+    const cudaError_t status = cudaMallocAsync(&block, bytes, setup.memory->get());
     if (status != cudaSuccess) {
         Subject subject = setup.subject();
-        subject.text += fmt::format(": {} bytes of static inputs", total);
+        subject.text += fmt::format(": {} bytes of static inputs", bytes);
         raise_call<Error>(status, "cudaMallocAsync", std::move(subject));
     }
     std::shared_ptr<void> memory(block, [stream = setup.memory](void* unused) {
         report_release(cudaFreeAsync(unused, stream->get()), "cudaFreeAsync");
     });
     order(setup.memory->get(), stream);
-    for (std::size_t i = 0; i < given.size(); ++i)
-        if (given[i].size != 0) inputs[i].data = static_cast<std::byte*>(block) + offsets[i];
+    return memory;
+}
+
+/// Allocates the static inputs of `shape` as one block, usable in `stream`; null if all are empty. Adds its size to
+/// `own` unless it is in the pool. For binding, a gap follows each input: a pointer to its end then refers to nothing
+/// else.
+std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs shape,
+                                      std::vector<StaticInput>& inputs, std::size_t& own) {
+    std::vector<std::size_t> offsets;
+    std::size_t total = 0;
+    for (const GraphedInput& input : shape) {
+        offsets.push_back(total);
+        const std::size_t gap = setup.options.bind_inputs && input.size != 0 ? 1 : 0;
+        total += (bytes_of(input) + gap + input_alignment - 1) / input_alignment * input_alignment;
+        inputs.push_back({nullptr, input.size});
+    }
+    if (total == 0) return nullptr;
+    std::shared_ptr<void> memory;
+    if (setup.pool != nullptr) {
+        memory = setup.pool->allocate<std::byte>(total, setup.location).owner();
+    } else {
+        memory = allocate_in_stream(setup, stream, total);
+        own = total;
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        if (shape[i].size != 0) inputs[i].data = static_cast<std::byte*>(memory.get()) + offsets[i];
     return memory;
 }
 
@@ -79,23 +110,6 @@ void copy(cudaStream_t stream, void* to, const GraphedInput& from) {
             "cudaMemcpyAsync");
 }
 
-/// Memory allocated and freed in the order of a stream.
-class SavedInput {
-  public:
-    SavedInput(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
-        checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
-    }
-    ~SavedInput() { report_release(cudaFreeAsync(memory_, stream_), "cudaFreeAsync"); }
-    SavedInput(const SavedInput&) = delete;
-    SavedInput& operator=(const SavedInput&) = delete;
-
-    [[nodiscard]] void* memory() const noexcept { return memory_; }
-
-  private:
-    cudaStream_t stream_;
-    void* memory_ = nullptr;
-};
-
 /// Copies the inputs as necessary, and returns the number of copies.
 std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
     std::size_t copied = 0;
@@ -113,6 +127,13 @@ std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vec
         copy(stream, inputs[i].data, from);
         ++copied;
     }
+    return copied;
+}
+
+/// Copies and pads the inputs. Returns the number of copies.
+std::size_t copy_and_pad(cudaStream_t stream, const GraphedCall& call, const std::vector<StaticInput>& inputs) {
+    const std::size_t copied = copy_inputs(stream, call.given, inputs);
+    if (call.padded != nullptr) fill_padding(stream, *call.padded, call.given, inputs); // last: it may be over a source
     return copied;
 }
 
@@ -141,18 +162,18 @@ class SideWork {
     Event end_{{.timing = false}};
 };
 
-void warm_up(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
+void warm_up(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call,
              const std::vector<StaticInput>& inputs) {
     if (setup.options.warm_up_runs == 0) return;
     const SideWork work(setup, stream);
     for (unsigned i = 0; i < setup.options.warm_up_runs; ++i) {
-        copy_inputs(setup.side.get(), given, inputs); // each time: the function may write to them
+        copy_and_pad(setup.side.get(), call, inputs); // each time: the function may write to them
         Steps steps(Passkey(), setup.side.get());
         setup.task.run(setup.task.callable.get(), steps, inputs.data());
     }
 }
 
-std::string name_of(const std::vector<StaticInput>& inputs) {
+std::string name_of(std::span<const StaticInput> inputs) {
     std::string sizes;
     for (const StaticInput& input : inputs)
         sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", input.size);
@@ -161,20 +182,33 @@ std::string name_of(const std::vector<StaticInput>& inputs) {
 
 } // namespace
 
+StagedInputs::StagedInputs(cudaStream_t stream, GraphedInputs given) : inputs_(given.begin(), given.end()) {
+    for (GraphedInput& input : inputs_) {
+        if (input.side != Side::device || input.size == 0) continue;
+        saved_.push_back(std::make_unique<SavedInput>(stream, bytes_of(input)));
+        copy(stream, saved_.back()->memory(), input);
+        input.data = saved_.back()->memory();
+    }
+}
+StagedInputs::~StagedInputs() = default;
+
 Subject GraphedSetup::subject() const {
     return {fmt::format("GraphedFunction at {}: forward", location), {}, location};
 }
 
-GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given)
-    : memory_(allocate_inputs(setup, stream, given, inputs_, input_bytes_)) {
-    prepare(setup, stream, given);
+GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call)
+    : GraphedShape(setup, stream, call, Eager()) {
+    prepare(setup, stream, call);
+    if (setup.pool != nullptr) memory_ = setup.pool->owner(); // other shapes may use the inputs' memory from now on
 }
 
-GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given, Eager)
-    : memory_(allocate_inputs(setup, stream, given, inputs_, input_bytes_)) {}
+GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call, Eager)
+    : given_count_(setup.task.given_count()),
+      memory_(allocate_inputs(setup, stream, call.shape, inputs_, input_bytes_)) {}
 
-void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
-    warm_up(setup, stream, given, inputs_);
+void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call) {
+    const GraphedInputs given = call.given;
+    warm_up(setup, stream, call, inputs_);
     CaptureOptions options = setup.options.capture;
     const auto is_empty = [](const GraphedInput& input) { return input.size == 0; };
     if (!given.empty() && std::all_of(given.begin(), given.end(), is_empty)) options.allow_empty = true;
@@ -204,12 +238,13 @@ GraphedShape::Recorded GraphedShape::record(const GraphedSetup& setup, CaptureOp
     Recorded recorded;
     if (setup.task.takes_steps) { // a break inside of a step would be refused
         recorded.output = run();
-        capture.mark(name_of(inputs), setup.location);
+        capture.mark(name_of(std::span(inputs).first(given_count_)), setup.location);
     } else {
-        recorded.output = capture.step(name_of(inputs), run, {.allow_empty = true},
+        recorded.output = capture.step(name_of(std::span(inputs).first(given_count_)), run, {.allow_empty = true},
                                        setup.location); // finish() checks, by CaptureOptions
     }
-    capture.retain(memory_, setup.task.callable, recorded.output); // replays in flight outlive the shape
+    const std::shared_ptr<const void> memory = setup.pool != nullptr ? setup.pool->owner() : memory_;
+    capture.retain(memory, setup.task.callable, recorded.output); // replays in flight outlive the shape
     if (setup.task.takes_steps)
         recorded.segments = std::move(capture).finish_segments({.instantiate = setup.options.instantiate});
     else
@@ -250,7 +285,7 @@ void GraphedShape::verify(const GraphedSetup& setup, GraphedInputs given) {
 
 std::vector<CopiedInput> GraphedShape::copied_inputs() const {
     std::vector<CopiedInput> copied;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (std::size_t i = 0; i < given_count_; ++i) {
         const char* const reason = bound_      ? bound_->why_copied(i)
                                    : segments_ ? "the function takes Steps, and may have breaks"
                                    : exec_     ? "bind_inputs is not set"
@@ -273,11 +308,12 @@ bool GraphedShape::is_of(GraphedInputs given) const noexcept {
                       [](const GraphedInput& a, const StaticInput& b) { return a.size == b.size; });
 }
 
-std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
-    if (bound_) given = bound_->bind(*exec_, given);
+/// Launches after `copy()`, which returns the number of copies.
+template <class Copy>
+std::size_t GraphedShape::replay_after(cudaStream_t stream, const Copy& copy) {
     std::size_t copied = 0;
     try {
-        copied = copy_inputs(stream, given, inputs_);
+        copied = copy();
         if (exec_) [[likely]]
             exec_->launch(stream);
         else
@@ -293,11 +329,21 @@ std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
     return copied;
 }
 
-std::size_t GraphedShape::run_eagerly(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
+std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
+    if (bound_) given = bound_->bind(*exec_, given);
+    return replay_after(stream, [&] { return copy_inputs(stream, given, inputs_); });
+}
+
+std::size_t GraphedShape::replay(cudaStream_t stream, const GraphedCall& call) {
+    if (call.padded == nullptr) return replay(stream, call.given);
+    return replay_after(stream, [&] { return copy_and_pad(stream, call, inputs_); });
+}
+
+std::size_t GraphedShape::run_eagerly(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call) {
     OwnerVersions kept = version_of({Owner(), Owner(), Owner()}); // before anything is enqueued
     std::size_t copied = 0;
     try {
-        copied = copy_inputs(stream, given, inputs_);
+        copied = copy_and_pad(stream, call, inputs_);
         Steps steps(Passkey(), stream);
         output_ = setup.task.run(setup.task.callable.get(), steps, inputs_.data());
     } catch (...) {

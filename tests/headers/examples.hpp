@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cudag/agree.hpp>
+#include <cudag/bucket.hpp>
 #include <cudag/cudag.hpp>
 #include <cudag/eager_builder.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/format.hpp>
 #include <cudag/graph_function.hpp>
 #include <cudag/graph_text.hpp>

@@ -1,8 +1,10 @@
 // A GraphedFunction without its types.
 #pragma once
 
+#include <cudag/bucket.hpp>
 #include <cudag/config.hpp>
 #include <cudag/copied_input.hpp>
+#include <cudag/detail/cut_output.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/footprint.hpp>
 #include <cudag/source_location.hpp>
@@ -18,6 +20,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -87,6 +90,13 @@ struct StaticInput {
     std::size_t size; ///< in elements
 };
 
+/// DeviceSpans, and perhaps a Valid as the last one.
+template <class... Input>
+inline constexpr bool are_graphed_inputs = true;
+template <class First, class... Input>
+inline constexpr bool are_graphed_inputs<First, Input...> =
+    (is_device_span<First> || (std::is_same_v<First, Valid> && sizeof...(Input) == 0)) && are_graphed_inputs<Input...>;
+
 /// The first parameter of a graphed function.
 template <class First>
 concept GraphedFirst = std::same_as<First, cudaStream_t> || std::same_as<First, Steps&>;
@@ -103,8 +113,16 @@ First graphed_first(Steps& steps) noexcept {
 struct GraphedTask {
     std::shared_ptr<void> callable;
     std::shared_ptr<const void> (*run)(void* callable, Steps& steps, const StaticInput* inputs);
-    std::span<const bool> is_const; ///< true for each input that the function can only read
-    bool takes_steps;               ///< and may have breaks
+    std::span<const bool> is_const;             ///< true for each input that the function can only read
+    std::span<const std::size_t> element_bytes; ///< of each input
+    bool takes_steps;                           ///< and may have breaks
+    bool takes_valid;                           ///< as its last input
+    bool has_output;
+    /// Returns the part of `output` that belongs to `items` of `bucket` items; null if the output cannot be cut.
+    std::shared_ptr<const void> (*cut)(const void* output, std::size_t items, std::size_t bucket);
+
+    /// The number of inputs that calls give.
+    [[nodiscard]] std::size_t given_count() const noexcept { return is_const.size() - (takes_valid ? 1 : 0); }
 };
 
 /// Calls `function` with spans of the inputs and returns its output; null for void.
@@ -124,6 +142,17 @@ std::shared_ptr<const void> run_graphed(Callable& function, Steps& steps, [[mayb
     }
 }
 
+/// Returns the function that cuts an Output; null if there is none.
+template <class Output>
+constexpr auto cut_of() noexcept -> std::shared_ptr<const void> (*)(const void*, std::size_t, std::size_t) {
+    if constexpr (is_cuttable<Output>)
+        return [](const void* output, std::size_t items, std::size_t bucket) -> std::shared_ptr<const void> {
+            return std::make_shared<Output>(cut_output(*static_cast<const Output*>(output), items, bucket));
+        };
+    else
+        return nullptr;
+}
+
 /// Erases the type of `function`. Fails to compile if the function does not have the signature.
 template <class Output, class First, class... Input, class Callable>
 GraphedTask graphed_task(Callable&& function) {
@@ -133,12 +162,18 @@ GraphedTask graphed_task(Callable&& function) {
         "cudag: the function cannot be called with a cudaStream_t or Steps& and the DeviceSpans of the signature, or "
         "returns something other than its output");
     static constexpr std::array<bool, sizeof...(Input)> is_const{std::is_const_v<typename Input::element_type>...};
+    static constexpr std::array<std::size_t, sizeof...(Input)> element_bytes{sizeof(typename Input::element_type)...};
     return {std::make_shared<Function>(std::forward<Callable>(function)),
             [](void* callable, Steps& steps, const StaticInput* inputs) {
                 return run_graphed<Output, First, Input...>(*static_cast<Function*>(callable), steps, inputs,
                                                             std::index_sequence_for<Input...>());
             },
-            is_const, std::same_as<First, Steps&>};
+            is_const,
+            element_bytes,
+            std::same_as<First, Steps&>,
+            (std::same_as<Input, Valid> || ...),
+            !std::is_void_v<Output>,
+            cut_of<Output>()};
 }
 
 /// A range passed to `forward`.
@@ -182,6 +217,12 @@ constexpr bool require_input() {
 
 struct CacheContent;
 
+/// Fails to compile if one of Argument is no input for its parameter among Inputs, a tuple.
+template <class Inputs, class... Argument, std::size_t... Index>
+constexpr bool require_inputs(std::index_sequence<Index...>) {
+    return (require_input<std::tuple_element_t<Index, Inputs>, Argument>() && ...);
+}
+
 /// The captured shapes of a GraphedFunction, the most recently used first.
 class CUDAG_EXPORT GraphedCache {
   public:
@@ -192,6 +233,9 @@ class CUDAG_EXPORT GraphedCache {
 
     /// Replays the shape of `inputs` in `stream` and returns its output.
     const void* forward(cudaStream_t stream, std::span<const GraphedInput> inputs);
+    /// Captures the shapes of `sizes`, rounded up: see GraphedFunction::prepare.
+    void prepare(cudaStream_t stream, std::span<const std::size_t> sizes,
+                 const std::function<void(const PreparedBucket&)>& progress);
     void reset();
 
     [[nodiscard]] std::size_t size() const;
