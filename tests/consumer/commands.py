@@ -65,7 +65,7 @@ def table_of(output):
 def place_libraries(built, build):
     """The libraries of the build folder `built`, which compiled the same sources already, into `build`, which will not."""
     for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*",
-                 "subprojects/cudart-cpu/libcudart/libcudart.so.*"):
+                 "subprojects/cudart-cpu/libcudart/libcuda.so.*", "subprojects/cudart-cpu/libcudart/libcudart.so.*"):
         for library in built.glob(name):
             if library.is_file() and not library.is_symlink():
                 place = build / library.relative_to(built)
