@@ -148,6 +148,9 @@ int main(int, char** arguments) {
     CHECK_OK(CALL(cuCtxSetCurrent)(context));
     check_entry_points();
 
+    CHECK_OK(function<CUresult (*)()>("cuProfilerStart")()); // of cudaProfiler.h
+    CHECK_OK(function<CUresult (*)()>("cuProfilerStop")());
+
     // Memory, copies and a kernel of a module, in a stream.
     CUstream stream = nullptr;
     CHECK_OK(CALL(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));

@@ -8,6 +8,8 @@
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
 
+#include <cuda_profiler_api.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -56,6 +58,13 @@ CUresult driver_get_version(int* version) {
         require_pointer(version, "driverVersion");
         *version = driver_version();
     }));
+}
+
+CUresult profiler_start() {
+    return answer_in_context("cuProfilerStart", [] { through([] { return cudaProfilerStart(); }); });
+}
+CUresult profiler_stop() {
+    return answer_in_context("cuProfilerStop", [] { through([] { return cudaProfilerStop(); }); });
 }
 
 CUresult device_get(CUdevice* device, int ordinal) {

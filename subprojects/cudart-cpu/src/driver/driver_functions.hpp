@@ -126,6 +126,8 @@ CUresult green_ctx_wait_event(CUgreenCtx green, CUevent event);
 // The driver's functions for initialisation and devices.
 CUresult init(unsigned flags);
 CUresult driver_get_version(int* version);
+CUresult profiler_start();
+CUresult profiler_stop();
 CUresult device_get(CUdevice* device, int ordinal);
 CUresult device_get_name(char* name, int length, CUdevice device);
 CUresult device_get_uuid(CUuuid* uuid, CUdevice device);
