@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cuda_version.hpp"
 #include "test.hpp"
 
 using cudag::arg;
@@ -38,6 +39,7 @@ TEST_CASE("memory freed and allocated again in a graph counts once", "[memory][f
 }
 
 TEST_CASE("allocations alive together count both, also inside a child", "[memory][footprint]") {
+    if (older_than(12090)) return; // memory moves into a child
     GraphBuilder inner;
     const auto nested = inner.alloc<char>(8 * kib);
     inner.free(nested).after(nested);
