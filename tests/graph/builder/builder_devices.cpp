@@ -158,6 +158,24 @@ TEST_CASE("a view's kernel runs on its device, and the caller's stays current", 
     CHECK(read(there) == std::vector{3});
 }
 
+TEST_CASE("nodes that are written again stay on their devices", "[builder][device]") {
+    if (skipped()) return;
+    const auto here = memory_on<int>(0, 1);
+    const auto there = memory_on<int>(1, 1);
+    GraphBuilder b;
+    b.kernel({}, store, here, 1);
+    GraphBuilder second = b.on(1);
+    const auto fill = second.kernel({}, store, there, 2);
+    second.if_(second.condition(1), [&](GraphBuilder& body) { body.kernel({}, add, there, there, 1); }).after(fill);
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Graph clone = graph.clone();
+    CHECK(diff(graph, clone).empty());
+    cudag::Exec exec = clone.instantiate();
+    run(exec, cudag::Stream());
+    CHECK(read(here) == std::vector{1});
+    CHECK(read(there) == std::vector{3});
+}
+
 TEST_CASE("a kernel is found on whichever device its node is", "[builder][device]") {
     if (skipped()) return;
     const auto there = memory_on<int>(1, 1);
