@@ -70,6 +70,6 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const v
         const unsigned most = kernel.allows_large_clusters ? max_cluster_blocks : max_portable_cluster_blocks;
         if (blocks > most)
             fail(cudaErrorInvalidClusterSize, text("a cluster of ", blocks, " blocks is more than ", most));
-        *clusters = multiprocessors * blocks_of(*config) / static_cast<int>(blocks);
+        *clusters = multiprocessors() * blocks_of(*config) / static_cast<int>(blocks);
     });
 }

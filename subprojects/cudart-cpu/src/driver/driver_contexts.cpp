@@ -54,7 +54,7 @@ CUcontext create(int device, unsigned flags) {
     const unsigned schedule = flags & CU_CTX_SCHED_MASK;
     if ((flags & ~known) != 0 || (schedule & (schedule - 1)) != 0)
         fail(cudaErrorInvalidValue, text("context flags ", flags, " do not exist or exclude each other"));
-    return make_context({device, flags, unsigned{multiprocessors}});
+    return make_context({device, flags, static_cast<unsigned>(multiprocessors())});
 }
 
 /// Returns the named context, or the current one for null.
@@ -266,7 +266,7 @@ CUdevResource multiprocessor_resource(unsigned count) {
 
 void require_multiprocessors(const CUdevResource& resource) {
     if (number_in(resource.type) != CU_DEV_RESOURCE_TYPE_SM || resource.sm.smCount == 0 ||
-        resource.sm.smCount > static_cast<unsigned>(multiprocessors))
+        resource.sm.smCount > static_cast<unsigned>(multiprocessors()))
         fail(invalid_resource_type, "the resource has no multiprocessors of this device");
 }
 
@@ -292,7 +292,7 @@ HandleTable<Descriptor, CUdevResourceDesc>& descriptors() {
 CUresult device_get_dev_resource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
     return answer("cuDeviceGetDevResource", [&] {
         require_device(device);
-        give_resource(resource, type, multiprocessors);
+        give_resource(resource, type, static_cast<unsigned>(multiprocessors()));
     });
 }
 CUresult ctx_get_dev_resource(CUcontext context, CUdevResource* resource, CUdevResourceType type) {
@@ -336,8 +336,8 @@ CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource
             require_multiprocessors(resources[i]);
             total += resources[i].sm.smCount;
         }
-        *descriptor =
-            descriptors().add(std::make_shared<Descriptor>(Descriptor{std::min<unsigned>(total, multiprocessors)}));
+        *descriptor = descriptors().add(
+            std::make_shared<Descriptor>(Descriptor{std::min(total, static_cast<unsigned>(multiprocessors()))}));
     });
 }
 CUresult green_ctx_create(CUgreenCtx* green, CUdevResourceDesc descriptor, CUdevice device, unsigned flags) {

@@ -377,7 +377,7 @@ void find_block_size(int* grid, int* block, CUfunction function, CUoccupancyB2DS
         if (blocks * threads <= best_threads) continue;
         best_threads = blocks * threads;
         *block = threads;
-        *grid = blocks * multiprocessors;
+        *grid = blocks * multiprocessors();
     }
     if (best_threads == 0) fail(cudaErrorInvalidValue, "no block of the kernel fits on a multiprocessor");
 }

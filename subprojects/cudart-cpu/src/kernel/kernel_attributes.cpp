@@ -305,7 +305,8 @@ void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::
     require_preferred_cluster(attributes.preferred_cluster, cluster, grid);
     if (attributes.cooperative) {
         const int threads = static_cast<int>(block.x * block.y * block.z);
-        const auto resident = 1ULL * multiprocessors * static_cast<unsigned>(active_blocks(threads, shared_bytes));
+        const auto resident = 1ULL * static_cast<unsigned>(multiprocessors()) *
+                              static_cast<unsigned>(active_blocks(threads, shared_bytes));
         if (1ULL * grid.x * grid.y * grid.z > resident)
             fail(cudaErrorCooperativeLaunchTooLarge,
                  text("Requested cooperative grid dimensions ", grid,

@@ -61,7 +61,7 @@ void end_context(CUcontext handle) {
 
 DriverContext context_of(CUcontext handle) {
     if (const std::optional<int> device = device_of_primary(handle))
-        return {*device, device_flags(*device), multiprocessors};
+        return {*device, device_flags(*device), static_cast<unsigned>(multiprocessors())};
     const std::shared_ptr<DriverContext> context = made_contexts().find(handle);
     if (!context) fail(cudaErrorDeviceUninitialized, text("context ", handle, " is not alive"));
     return *context;

@@ -19,7 +19,6 @@ inline constexpr std::size_t pitch_alignment = 512;
 inline constexpr int warp_size = 32;
 inline constexpr int compute_major = 9;
 inline constexpr int compute_minor = 0;
-inline constexpr int multiprocessors = 132;
 inline constexpr unsigned max_portable_cluster_blocks = 8;
 inline constexpr unsigned max_cluster_blocks = 16;
 inline constexpr std::size_t max_access_policy_window = 128 * 1024 * 1024;
@@ -43,6 +42,10 @@ inline constexpr std::size_t max_pitched_texture_pitch = 2097120;
 
 inline constexpr int least_stream_priority = 0;
 inline constexpr int greatest_stream_priority = -5;
+
+/// The number of multiprocessors: CUDART_CPU_MULTIPROCESSORS, or what persistent kernels need to keep this machine's
+/// processors busy.
+int multiprocessors();
 
 /// Bytes of the host's physical memory.
 std::size_t device_memory_bytes();

@@ -78,7 +78,7 @@ cudaDeviceProp device_properties(int device) {
     p.major = compute_major;
     p.minor = compute_minor;
     set_texture_limits(p);
-    p.multiProcessorCount = multiprocessors;
+    p.multiProcessorCount = multiprocessors();
     p.canMapHostMemory = 1;
     p.concurrentKernels = 1;
     p.asyncEngineCount = 3;

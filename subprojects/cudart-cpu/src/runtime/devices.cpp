@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 namespace cudart_cpu {
 
@@ -35,6 +36,18 @@ void set_devices(unsigned number) {
 }
 
 namespace detail {
+
+int multiprocessors() {
+    // Fewer blocks of a persistent kernel mean fewer threads at each barrier; some programs need a few blocks.
+    static constexpr std::uint64_t least = 16;
+    static constexpr std::uint64_t most = 132; // an H100's
+    static const int number = [] {
+        const std::uint64_t named = number_from_environment("CUDART_CPU_MULTIPROCESSORS");
+        const std::uint64_t cores = std::thread::hardware_concurrency();
+        return static_cast<int>(named != 0 ? std::min<std::uint64_t>(named, 1024) : std::clamp(cores, least, most));
+    }();
+    return number;
+}
 
 std::size_t device_count() {
     return count();
