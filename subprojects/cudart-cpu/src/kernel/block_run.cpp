@@ -23,9 +23,19 @@ unsigned count_of(ptx::u32 mask) {
 
 } // namespace
 
-BlockRun::BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block)
+BlockRun::BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block, const ptx::KernelRow* split)
     : worker_(worker), cluster_(cluster), block_(block), count_(block.ntid.x * block.ntid.y * block.ntid.z),
       warp_count_((count_ + warp_lanes - 1) / warp_lanes), live_(count_) {
+    if (split != nullptr)
+        split_.emplace(*split, block_, worker.frames);
+    else
+        begin_threads();
+}
+
+void BlockRun::begin_threads() {
+    const ptx::Block& block = block_;
+    warps_ = std::make_unique<WarpRun[]>(warp_lanes);
+    barriers_ = std::make_unique<Barrier[]>(barrier_count);
     threads_ = std::make_unique<ThreadRun[]>(warp_count_ * warp_lanes);
     if ((block.checks & ptx::check_race) != 0) accesses_ = std::make_unique<SharedAccesses>(block.total_shared);
     unsigned number = 0;
@@ -48,6 +58,7 @@ BlockRun::BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block)
 }
 
 BlockRun::~BlockRun() {
+    if (threads_ == nullptr) return;
     for (unsigned i = 0; i < count_; ++i)
         if (threads_[i].fiber != nullptr) worker_.fibers.give_back(*threads_[i].fiber);
 }
@@ -222,6 +233,7 @@ void Worker::enter(Context& fiber) {
 }
 
 BlockRun::State BlockRun::resume() {
+    if (split_) return resume_split();
     worker_.current = this;
     for (unsigned i = 0; i < warp_count_; ++i)
         if (warps_[i].yielded != 0) {
@@ -251,8 +263,8 @@ void BlockRun::recheck_after_end(unsigned index) {
     const WarpRun& warp = warps_[index];
     for (unsigned lane = 0; lane < warp_lanes && warp.waiting != 0; ++lane)
         if ((warp.waiting >> lane & 1) != 0) try_warp(index, lane);
-    for (Barrier& barrier : barriers_)
-        if (barrier.arrived > 0 && is_complete(barrier)) release(barrier);
+    for (unsigned i = 0; i < barrier_count; ++i)
+        if (barriers_[i].arrived > 0 && is_complete(barriers_[i])) release(barriers_[i]);
     cluster_.check();
 }
 
@@ -345,14 +357,20 @@ ptx::WarpResult BlockRun::meet_in_warp(ThreadRun& thread) {
         suspend(thread);
         return thread.result;
     }
-    if ((thread.mask & bit) == 0) thread.mask = bit; // undefined on a GPU: here it meets nobody
-    thread.wait = Wait::warp;
-    warp.waiting |= bit;
-    if (try_warp(thread.warp, thread.lane))
+    if (arrive_in_warp(thread))
         warp.ready &= ~bit; // this thread goes on itself
     else
         suspend(thread);
     return thread.result;
+}
+
+/// Returns whether the operation is complete.
+bool BlockRun::arrive_in_warp(ThreadRun& thread) {
+    const ptx::u32 bit = 1u << thread.lane;
+    if ((thread.mask & bit) == 0) thread.mask = bit; // undefined on a GPU: here it meets nobody
+    thread.wait = Wait::warp;
+    warps_[thread.warp].waiting |= bit;
+    return try_warp(thread.warp, thread.lane);
 }
 
 // Barriers.
@@ -371,6 +389,7 @@ bool BlockRun::is_complete(const Barrier& barrier) const {
 }
 
 void BlockRun::release(Barrier& barrier) {
+    all_released_ = barrier.arrived >= live_;
     if (accesses_) accesses_->next_epoch();
     const ptx::u32 result = barrier.call == ptx::BarrierCall::count ? barrier.trues
                             : barrier.call == ptx::BarrierCall::all ? barrier.trues == barrier.arrived
@@ -390,6 +409,18 @@ void BlockRun::release(Barrier& barrier) {
 }
 
 ptx::u32 BlockRun::meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate) {
+    const bool is_released = arrive_at_barrier(thread, call, number, count, predicate);
+    if (call == ptx::BarrierCall::arrive) return 0;
+    if (is_released)
+        warps_[thread.warp].ready &= ~(1u << thread.lane);
+    else
+        suspend(thread);
+    return static_cast<ptx::u32>(thread.result.value);
+}
+
+/// Returns whether the barrier has released its threads.
+bool BlockRun::arrive_at_barrier(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count,
+                                 bool predicate) {
     Barrier& barrier = barriers_[number % barrier_count];
     ++barrier.arrived;
     barrier.trues += predicate;
@@ -397,21 +428,15 @@ ptx::u32 BlockRun::meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 numbe
     barrier.lanes[thread.warp] |= 1u << thread.lane;
     if (count != 0) barrier.expected = count;
     const ptx::u32 bit = 1u << thread.lane;
-    if (call == ptx::BarrierCall::arrive) {
-        if (is_complete(barrier)) release(barrier);
-        return 0;
+    if (call != ptx::BarrierCall::arrive) {
+        barrier.call = call;
+        thread.wait = Wait::barrier;
+        thread.barrier = number;
+        barrier.waiting[thread.warp] |= bit;
     }
-    barrier.call = call;
-    thread.wait = Wait::barrier;
-    thread.barrier = number;
-    barrier.waiting[thread.warp] |= bit;
-    if (is_complete(barrier)) {
-        release(barrier);
-        warps_[thread.warp].ready &= ~bit;
-    } else {
-        suspend(thread);
-    }
-    return static_cast<ptx::u32>(thread.result.value);
+    if (!is_complete(barrier)) return false;
+    release(barrier);
+    return true;
 }
 
 std::string BlockRun::describe() const {
@@ -434,6 +459,172 @@ std::string BlockRun::describe() const {
     for (const auto& [what, count] : groups)
         all += text(all.empty() ? "" : ", ", count, " of ", count_, " threads ", what);
     return all;
+}
+
+// Split kernels.
+
+void BlockRun::run_split_fiber(Fiber& fiber) {
+    auto& block = *static_cast<BlockRun*>(fiber.argument);
+    enter_fiber();
+    block.run_split();
+    switch_context(fiber.context, block.worker_.main);
+    __builtin_unreachable();
+}
+
+BlockRun::State BlockRun::resume_split() {
+    split_fiber_ = worker_.fibers.take();
+    if (split_fiber_ == nullptr) {
+        worker_.grid.set_out_of_stacks(block_);
+        return State::failed;
+    }
+    split_fiber_->argument = this;
+    block_.stack_low = reinterpret_cast<ptx::u64>(split_fiber_->low);
+    worker_.turn_fiber = split_fiber_;
+    worker_.turn = &block_;
+    state_ = State::failed; // unless it returns
+    begin_fiber(*split_fiber_, &BlockRun::run_split_fiber);
+    worker_.enter(split_fiber_->context);
+    worker_.fibers.give_back(*split_fiber_);
+    worker_.current = nullptr;
+    return state_;
+}
+
+/// Runs the threads together, and one by one while they are apart.
+void BlockRun::run_split() {
+    if (!is_together_)
+        for (unsigned i = 0; i < warp_count_; ++i)
+            if (warps_[i].yielded != 0) {
+                warps_[i].ready |= warps_[i].yielded;
+                warps_[i].yielded = 0;
+                mark_runnable(i);
+            }
+    for (;;) {
+        if (is_together_) {
+            worker_.current = nullptr;
+            if (split_->run() == SplitBlock::Outcome::done) {
+                live_ = 0;
+                state_ = State::done;
+                cluster_.check();
+                return;
+            }
+            worker_.current = this;
+            take_apart();
+        }
+        worker_.current = this;
+        while (!is_together_) {
+            ThreadRun* const thread = next();
+            if (thread == nullptr) return;
+            step_thread(*thread);
+            if (all_released_) is_together_ = put_together();
+        }
+    }
+}
+
+/// Gives each thread a run of its own, where the block has gone apart.
+void BlockRun::take_apart() {
+    is_together_ = false;
+    all_released_ = false;
+    if (threads_ == nullptr) begin_threads();
+    live_ = 0;
+    runnable_ = 0;
+    for (unsigned warp = 0; warp < warp_count_; ++warp) {
+        WarpRun& run = warps_[warp];
+        run = {};
+        for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+            const SplitBlock::Place place = split_->place_of(warp, lane);
+            ThreadRun& thread = thread_at(warp, lane);
+            thread.state = place.state;
+            thread.wait = Wait::none;
+            if (place.state == ptx::split_end) continue;
+            run.live |= 1u << lane;
+            ++live_;
+            const unsigned number = warp * warp_lanes + lane;
+            thread.result = {split_->slot<ptx::u32>(number, ptx::split_result),
+                             split_->slot<ptx::u8>(number, ptx::split_answer) != 0};
+            if (place.released) run.ready |= 1u << lane;
+        }
+        if (run.ready != 0) mark_runnable(warp);
+    }
+    for (unsigned warp = 0; warp < warp_count_; ++warp)
+        for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+            const SplitBlock::Place place = split_->place_of(warp, lane);
+            if (place.state != ptx::split_end && !place.released) arrive(thread_at(warp, lane));
+        }
+    all_released_ = false;
+}
+
+void BlockRun::step_thread(ThreadRun& thread) {
+    const unsigned number = thread.warp * warp_lanes + thread.lane;
+    split_->slot<ptx::u32>(number, ptx::split_result) = static_cast<ptx::u32>(thread.result.value);
+    split_->slot<ptx::u8>(number, ptx::split_answer) = thread.result.predicate;
+    thread.state = split_->step(number, thread.state);
+    if (thread.state != ptx::split_end) return arrive(thread);
+    warps_[thread.warp].live &= ~(1u << thread.lane);
+    --live_;
+    recheck_after_end(thread.warp);
+}
+
+/// A thread has come to the point of its state.
+void BlockRun::arrive(ThreadRun& thread) {
+    const unsigned number = thread.warp * warp_lanes + thread.lane;
+    const ptx::u32 bit = 1u << thread.lane;
+    WarpRun& warp = warps_[thread.warp];
+    const ptx::SplitPoint& point = split_->point(thread.state);
+    thread.location = point.location;
+    switch (point.kind) {
+    case ptx::SplitKind::pause:
+        warp.yielded |= bit;
+        return;
+    case ptx::SplitKind::barrier: {
+        const auto call = static_cast<ptx::BarrierCall>(point.call);
+        arrive_at_barrier(thread, call, split_->first_of(number, point), split_->second_of(number, point),
+                          split_->slot<ptx::u8>(number, ptx::split_flag) != 0);
+        if (call == ptx::BarrierCall::arrive) {
+            warp.ready |= bit;
+            mark_runnable(thread.warp);
+        }
+        return;
+    }
+    case ptx::SplitKind::warp:
+        thread.call = static_cast<ptx::WarpCall>(point.call);
+        thread.mask = split_->mask_of(number, point);
+        thread.first = split_->first_of(number, point);
+        thread.second = split_->second_of(number, point);
+        thread.value = split_->slot<ptx::u32>(number, ptx::split_value);
+        if (thread.call == ptx::WarpCall::match_any || thread.call == ptx::WarpCall::match_all ||
+            thread.call == ptx::WarpCall::active_mask)
+            thread.value |= ptx::u64{split_->slot<ptx::u32>(number, ptx::split_high)} << 32;
+        if (thread.call == ptx::WarpCall::active_mask) {
+            thread.wait = Wait::mask;
+            warp.asking |= bit;
+            mark_runnable(thread.warp);
+            return;
+        }
+        arrive_in_warp(thread);
+        return;
+    }
+}
+
+/// After a barrier of all threads: returns whether each warp is at one place.
+bool BlockRun::put_together() {
+    all_released_ = false;
+    for (unsigned warp = 0; warp < warp_count_; ++warp) {
+        const WarpRun& run = warps_[warp];
+        if (run.ready != run.live || run.waiting != 0 || run.yielded != 0 || run.asking != 0) return false;
+        if (run.live == 0) continue;
+        const ptx::u32 state = thread_at(warp, lowest(run.live)).state;
+        for (ptx::u32 left = run.live; left != 0; left &= left - 1)
+            if (thread_at(warp, lowest(left)).state != state) return false;
+    }
+    for (unsigned warp = 0; warp < warp_count_; ++warp) {
+        const ptx::u32 live = warps_[warp].live;
+        split_->put_together(warp, live, live == 0 ? ptx::split_end : thread_at(warp, lowest(live)).state);
+        for (ptx::u32 left = live; left != 0; left &= left - 1) {
+            const unsigned number = warp * warp_lanes + lowest(left);
+            split_->slot<ptx::u32>(number, ptx::split_result) = static_cast<ptx::u32>(threads_[number].result.value);
+        }
+    }
+    return true;
 }
 
 } // namespace cudart_cpu::detail

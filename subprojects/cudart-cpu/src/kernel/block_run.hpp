@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fiber.hpp"
+#include "split_block.hpp"
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
 
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,7 @@ struct ThreadRun : ptx::Thread {
     ptx::u32 location = 0;
     ptx::u32 order = 0;    ///< the next access's, in lockstep
     bool may_spin = false; ///< whether the next access may belong to a spinning loop
+    ptx::u32 state = 0;    ///< in a split kernel: where it goes on
     ptx::u64 value = 0;
     ptx::WarpResult result{};
 };
@@ -71,6 +74,7 @@ struct Barrier {
 struct Worker {
     GridRun& grid;
     FiberCache fibers;
+    FramePool frames{};
     Context main{};
     BlockRun* current = nullptr; ///< null while threads run in turn
     const Fiber* turn_fiber = nullptr;
@@ -104,7 +108,8 @@ class BlockRun {
   public:
     enum class State { ready, spinning, waiting, done, failed };
 
-    BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block);
+    /// `split`: the kernel, if its threads need no stacks of their own.
+    BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block, const ptx::KernelRow* split);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();
@@ -130,6 +135,8 @@ class BlockRun {
     [[nodiscard]] const ClusterRun& cluster() const noexcept { return cluster_; }
     [[nodiscard]] ThreadRun& running() noexcept { return *running_; }
     [[nodiscard]] bool seeks_races() const noexcept { return accesses_ != nullptr; }
+    /// The stack on which the running thread runs.
+    [[nodiscard]] const Fiber& running_fiber() const noexcept { return split_ ? *split_fiber_ : *running_->fiber; }
     /// Exists only if races are checked for.
     [[nodiscard]] SharedAccesses& accesses() noexcept { return *accesses_; }
     [[nodiscard]] unsigned live() const noexcept { return live_; }
@@ -138,7 +145,17 @@ class BlockRun {
 
   private:
     static void run_fiber(Fiber& fiber);
+    static void run_split_fiber(Fiber& fiber);
 
+    void begin_threads();
+    State resume_split();
+    void run_split();
+    void take_apart();
+    void step_thread(ThreadRun& thread);
+    void arrive(ThreadRun& thread);
+    bool put_together();
+    bool arrive_at_barrier(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate);
+    bool arrive_in_warp(ThreadRun& thread);
     ThreadRun& thread_at(unsigned warp, unsigned lane) { return threads_[warp * warp_lanes + lane]; }
     ThreadRun* choose();
     ThreadRun* next() {
@@ -173,8 +190,14 @@ class BlockRun {
     ptx::u32 runnable_ = 0; ///< the runnable warps
     unsigned at_ = 0;       ///< the warp with the turn
     State state_ = State::ready;
-    std::array<WarpRun, warp_lanes> warps_{};
-    std::array<Barrier, barrier_count> barriers_{};
+    std::unique_ptr<WarpRun[]> warps_;
+    std::unique_ptr<Barrier[]> barriers_; ///< barrier_count
+
+    // Of a split kernel. Its threads have runs of their own only once they have gone apart.
+    std::optional<SplitBlock> split_;
+    Fiber* split_fiber_ = nullptr;
+    bool is_together_ = true;
+    bool all_released_ = false; ///< the last barrier has released all live threads
 };
 
 } // namespace cudart_cpu::detail

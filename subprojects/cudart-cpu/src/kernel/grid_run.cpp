@@ -7,6 +7,7 @@
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
 #include "runtime/checks.hpp"
+#include "runtime/device_model.hpp"
 #include "runtime/device_settings.hpp"
 #include "runtime/kernel_failure.hpp"
 #include "runtime/round_up.hpp"
@@ -127,6 +128,7 @@ ptx::Block GridRun::block_at(std::uint64_t index, std::byte* shared) const {
     block.grid_workspace = extent_.cooperative ? reinterpret_cast<ptx::u64>(workspace_.data()) : 0;
     block.grid_id = id_;
     block.checks = checks_from_environment();
+    block.multiprocessors = static_cast<ptx::u32>(multiprocessors());
     block.dynamic_shared = extent_.shared_bytes;
     block.total_shared = dynamic_at_ + extent_.shared_bytes;
     return block;
@@ -246,8 +248,13 @@ void GridRun::begin_cluster(Cluster& cluster, Worker& worker, std::uint64_t unit
     const std::uint64_t z = unit / columns / rows * size.z;
     for (unsigned i = 0; i < unit_blocks_; ++i) {
         const std::uint64_t row = y + i / size.x % size.y + grid_.y * (z + i / size.x / size.y);
-        cluster.blocks.push_back(std::make_unique<BlockRun>(
-            worker, cluster, block_at(x + i % size.x + grid_.x * row, cluster.shared[i].get())));
+        const ptx::Block block = block_at(x + i % size.x + grid_.x * row, cluster.shared[i].get());
+        const bool is_split = kernel_.step != nullptr && block.checks == 0 && unit_blocks_ == 1;
+        try {
+            cluster.blocks.push_back(std::make_unique<BlockRun>(worker, cluster, block, is_split ? &kernel_ : nullptr));
+        } catch (const std::bad_alloc&) {
+            return set_out_of_stacks(block);
+        }
     }
 }
 
@@ -393,7 +400,7 @@ void Worker::leave_kernel() {
 void Worker::fail_at(Fault&& fault) {
     {
         const Fault own = std::move(fault); // destroyed here
-        const Fiber& fiber = current != nullptr ? *current->running().fiber : *turn_fiber;
+        const Fiber& fiber = current != nullptr ? current->running_fiber() : *turn_fiber;
         const std::string line = source_line(own.instruction);
         const bool is_overflow = own.is_access && is_below(fiber, own.address);
         std::string reason = is_overflow ? stack_overflow(grid.stack_bytes()) : own.reason;

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from .instructions import HANDLERS
+from .split import POINTS, NotSplit, PointMaker, Record
 from .syntax import (SIZES, Block, BranchTargets, Function, Instruction, Label, Memory, Name, Negated, Number, Pair,
                      Prototype, Registers, Sum, UNKNOWN_FORM, Unsupported, Variable)
 
@@ -15,15 +16,15 @@ C_TYPES = {"pred": "bool", "b8": "u8", "u8": "u8", "s8": "i8", "b16": "u16", "u1
            "bf16x2": "bf16x2", "tf32": "u32", "b64": "u64", "u64": "u64", "s64": "i64", "f64": "f64", "b128": "u128"}
 
 SPECIAL = {
-    "%laneid": "t.lane", "%warpid": "t.warp", "%smid": "0u", "%nsmid": "132u",
+    "%laneid": "t.lane", "%warpid": "t.warp", "%smid": "0u", "%nsmid": "t.block->multiprocessors",
     "%nwarpid": "((t.block->ntid.x * t.block->ntid.y * t.block->ntid.z + 31) / 32)",
     "%gridid": "t.block->grid_id",
     "%lanemask_eq": "(1u << t.lane)", "%lanemask_lt": "((1u << t.lane) - 1)", "%lanemask_le": "((2u << t.lane) - 1)",
     "%lanemask_gt": "(~((2u << t.lane) - 1))", "%lanemask_ge": "(~((1u << t.lane) - 1))",
-    "%clock": "static_cast<u32>(cudart_cpu_clock())", "%clock_hi": "static_cast<u32>(cudart_cpu_clock() >> 32)",
-    "%clock64": "cudart_cpu_clock()", "%globaltimer": "cudart_cpu_global_timer()",
-    "%globaltimer_lo": "static_cast<u32>(cudart_cpu_global_timer())",
-    "%globaltimer_hi": "static_cast<u32>(cudart_cpu_global_timer() >> 32)",
+    "%clock": "static_cast<u32>(clock_now(t))", "%clock_hi": "static_cast<u32>(clock_now(t) >> 32)",
+    "%clock64": "clock_now(t)", "%globaltimer": "timer_now(t)",
+    "%globaltimer_lo": "static_cast<u32>(timer_now(t))",
+    "%globaltimer_hi": "static_cast<u32>(timer_now(t) >> 32)",
     "%dynamic_smem_size": "t.block->dynamic_shared", "%total_smem_size": "t.block->total_shared",
     "%aggr_smem_size": "t.block->total_shared",
     "%envreg1": "static_cast<u32>(t.block->grid_workspace >> 32)",
@@ -125,6 +126,12 @@ class FunctionWriter:
         self.floats = float_registers(function.body)
         self.uses_carry = False
         self.marked = (0, 0)
+        # For kernels whose threads meet: the statements with the registers that they read and write.
+        self.records: list[Record] = []
+        self.uses: set[str] = set()
+        self.defs: set[str] = set()
+        self.local_arrays: list[tuple[str, int, int]] = []  # name, bytes, alignment
+        self.depth = 0
 
     # Names.
 
@@ -195,9 +202,11 @@ class FunctionWriter:
         if isinstance(operand, Name):
             place = self.find(operand.text)
             if place is not None and place.kind == "register":
+                self.uses.add(place.c)
                 return place.c if place.type == type_ else f"as<{type_}>({place.c})"
             special = SPECIAL.get(operand.text)
             if special is not None:
+                self.spins = self.spins or "_now(t)" in special
                 return f"as<{type_}>({special})"
             symbol = self.symbol(operand.text)
             if symbol is not None:
@@ -216,6 +225,7 @@ class FunctionWriter:
         place = self.find(operand.text)
         if place is None or place.kind != "register":
             raise Unsupported(f"the result {operand.text}")
+        self.defs.add(place.c)
         if place.type == type_:
             self.line(f"{place.c} = {expression};")
         else:
@@ -288,7 +298,12 @@ class FunctionWriter:
         scope[variable.name] = Place("array", c)
         if variable.space == "local":
             self.local_bytes += size
-        self.line(f"alignas({max(variable.align, 8)}) unsigned char {c}[{size}];")
+        declaration = f"alignas({max(variable.align, 8)}) unsigned char {c}[{size}];"
+        self.line(declaration)
+        if self.depth > 0 and variable.space == "param":
+            self.records.append(Record("array", declaration))
+        else:
+            self.local_arrays.append((c, size, variable.align))
 
     def statements(self, block: Block) -> None:
         scope = self.scopes[-1]
@@ -307,13 +322,18 @@ class FunctionWriter:
             elif isinstance(statement, Block):
                 self.line("{")
                 self.open_scope(statement)
+                begin = len(self.records)
+                self.depth += 1
                 self.statements(statement)
+                self.depth -= 1
                 self.scopes.pop()
                 self.line("}")
+                self.join_records(begin)
             elif isinstance(statement, Label):
                 c = scope["label", statement.name]
                 self.labels_seen.add(c)
                 self.line(f"{c}:;")
+                self.records.append(Record("label", c))
             elif isinstance(statement, Instruction):
                 self.write(statement)
 
@@ -327,15 +347,22 @@ class FunctionWriter:
         self.instruction = instruction
         self.mark_line(instruction.location)
         handler = HANDLERS.get(instruction.parts[0])
+        begin = len(self.lines)
+        self.uses, self.defs = set(), set()
+        guard = ""
         try:
             if handler is None:
                 raise Unsupported(instruction.name)
             if instruction.guard:
                 name, negated = instruction.guard
-                self.line(f"if ({'!' if negated else ''}{self.value(Name(name), 'bool')}) {{")
+                guard = f"{'!' if negated else ''}{self.value(Name(name), 'bool')}"
+                self.line(f"if ({guard}) {{")
+            met, self.meets = self.meets, False
             handler(self, instruction)
             if instruction.guard:
                 self.line("}")
+            self.record(instruction, guard, begin)
+            self.meets = self.meets or met
         except Unsupported as reason:
             if self.refusal is None:
                 at = instruction.location
@@ -346,6 +373,49 @@ class FunctionWriter:
                 at = instruction.location
                 file = self.module.syntax.files.get(at.file, "?")
                 self.refusal = f"{instruction.name} with these operands at {file}:{at.line} has no translation"
+
+    def record(self, instruction: Instruction, guard: str, begin: int) -> None:
+        """Notes the instruction's lines, for the kernel's split form."""
+        lines = self.lines[begin:]
+        record = Record("plain", " ".join(lines), self.defs, self.uses, guard, [], instruction, instruction.location)
+        name = instruction.parts[0]
+        if name in ("bra", "brx"):
+            record.kind = "branch"
+            if name == "bra":
+                record.text, record.targets = "", [self.label(instruction.operands[0].text)]
+            else:
+                if guard:
+                    record.text = " ".join(lines[1:-1])
+                targets = self.special_table("targets", instruction.operands[1].text)
+                record.targets = [self.label(target) for target in targets]
+        elif name == "ret" or (name == "exit" and self.function.is_kernel):
+            record.kind = "end"
+        elif name in POINTS and self.function.is_kernel:
+            record.kind = "point"
+            try:
+                record.point = PointMaker(self, instruction).make()
+            except NotSplit:
+                record.kind = "unsplit"
+        elif self.meets or (name == "isspacep" and "local" in instruction.parts):
+            record.kind = "unsplit"
+        if self.uses_carry and "carry" in record.text:
+            record.defs.add("carry")
+            record.uses.add("carry")
+        self.records.append(record)
+
+    def join_records(self, begin: int) -> None:
+        """Makes one record of a block with arrays, which are parameters of a call."""
+        records = self.records[begin:]
+        if not any(record.kind == "array" for record in records):
+            return
+        kind = "plain" if all(record.kind in ("array", "plain") for record in records) else "unsplit"
+        at = next((record.at for record in records if record.at is not None), None)
+        joined = Record(kind, "{ " + " ".join(record.text for record in records) + " }", at=at)
+        for record in records:
+            joined.defs |= record.defs
+            joined.uses |= record.uses
+            joined.guard = joined.guard or record.guard
+        self.records[begin:] = [joined]
 
     def run(self) -> None:
         scope: dict = {}

@@ -7,6 +7,7 @@ import struct
 
 from .function import FunctionWriter, c_name, names_in, walk
 from .instructions.builtins import DECLARATIONS
+from .split import NotSplit, SplitKernel, waiting_loops
 from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupported, Variable
 
 # The object's section with the stack needs of each kernel, and the prefix of lines about them in the source: whether
@@ -14,7 +15,7 @@ from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupport
 STACK_SECTION = ".cudart_cpu_stacks"
 STACK_LINE = "// stack "
 
-INCLUDES = ("values", "integer", "floating", "half", "convert", "fp8", "memory", "mbarrier", "matrix", "texture", "thread_info", "cluster")
+INCLUDES = ("values", "integer", "floating", "half", "convert", "fp8", "memory", "mbarrier", "matrix", "texture", "thread_info", "cluster", "split")
 
 
 def quoted(text: str) -> str:
@@ -234,6 +235,28 @@ class ModuleWriter:
         called = writer.calls | (self.taken if writer.calls_unknown else set())
         return any(name in self.closure(writers, callee) for callee in called)
 
+    @staticmethod
+    def waits(writer: FunctionWriter, reached: list[FunctionWriter]) -> bool:
+        """Whether a loop may wait for other threads, or for time to pass."""
+        others = [w for w in reached if w is not writer]
+        if any(w.spins for w in others):
+            return any(w.back_edges for w in reached)
+        if not (writer.spins and writer.back_edges):
+            return False
+        where = {record.text: at for at, record in enumerate(writer.records) if record.kind == "label"}
+        return bool(waiting_loops(writer.records, where))
+
+    @staticmethod
+    def split(writer: FunctionWriter, reached: list[FunctionWriter], waits: bool) -> SplitKernel | None:
+        """Returns the kernel's split form; None if its threads need stacks."""
+        others = [w for w in reached if w is not writer]
+        if any(w.meets or w.spins for w in others) or any(w.calls_unknown or w.calls_other_files or w.grows for w in reached):
+            return None
+        try:
+            return SplitKernel(writer, waits)
+        except NotSplit:
+            return None
+
     def text(self, image_bytes: int, image_hash: int, guard: str) -> str:
         writers: dict[str, FunctionWriter] = {}
         for name, function in self.defined.items():
@@ -267,8 +290,8 @@ class ModuleWriter:
             c = self.function_name(name)
             parameters = self.parameters(function)
             reached = [writers[n] for n in self.closure(writers, name)]
-            loops = any(w.back_edges and w.spins for w in reached)
-            meets = any(w.meets or w.calls_unknown or w.calls_other_files for w in reached) or loops
+            waits = self.waits(writer, reached)
+            meets = any(w.meets or w.calls_unknown or w.calls_other_files for w in reached) or waits
             # A function returns its dynamic stack only at its end: inlined in a loop, it would take more in each round.
             in_turn = function.is_kernel and not meets and not any(w.grows for w in reached)
             declaration = f"void {c}({', '.join(parameters)})"
@@ -289,7 +312,14 @@ class ModuleWriter:
             functions.append(in_linked(text) if self.is_seen(function) else text)
             if function.is_kernel:
                 refusal = next((w.refusal for w in reached if w.refusal), None)
-                block = "nullptr"
+                block = step = points = "nullptr"
+                point_count = frame_bytes = 0
+                split = self.split(writer, reached, waits) if meets and refusal is None else None
+                if split is not None:
+                    step, points = c_name("b", name), c_name("points", name)
+                    point_count, frame_bytes = len(split.points) + 1, split.frame_bytes
+                    functions.append(split.text(c_name("k", name), step))
+                    functions.append(f"constexpr SplitPoint {points}[] = {{{split.table()}}};")
                 if in_turn:
                     block, body = c_name("b", name), c_name("k", name)
                     functions.append(f"void {c}(Thread& t) {{ {body}(t); }}")
@@ -312,7 +342,7 @@ class ModuleWriter:
                     [c_name("", n)[1:] + ("*" if n in recurs else "") for n in names] + more))
                 rows.append(f"{{{quoted(name)}, &{c}, {block}, {quoted(refusal) if refusal else 'nullptr'}, "
                             f"{c_name('layout', name)}, {len(function.parameters)}, {self.static_shared[name]}, {local}, &stack_needs[{len(rows)}], "
-                            f"{limit}, {{{', '.join(map(str, cluster))}}}}}")
+                            f"{limit}, {{{', '.join(map(str, cluster))}}}, {step}, {points}, {point_count}, {frame_bytes}}}")
         out += functions
         out.append(f"{'' if self.linked else 'constexpr '}KernelRow kernel_rows[] = {{" + ",\n".join(rows + ["{}"]) + "};")
         table = [f"{{{quoted(v.name)}, {c_name('m', v.name)}, {SIZES[v.type] * v.count}}}" for v in variables]

@@ -23,6 +23,21 @@ struct Index {
     u32 x, y, z;
 };
 
+/// A texture of elements of 4 bytes, which is neither filtered nor repeated, and has coordinates in elements.
+struct TexturePlane {
+    const char* data; ///< null for other textures
+    u64 row_bytes;
+    i32 width;
+    i32 height;
+    u32 missing; ///< the value of a fourth channel
+};
+
+/// A texture that the block has used.
+struct KnownTexture {
+    u64 handle;
+    const TexturePlane* plane;
+};
+
 /// The state shared by the threads of a block. Shared memory is addressed from `shared` on; all other addresses are the
 /// host's.
 struct Block {
@@ -37,7 +52,11 @@ struct Block {
     u64 stack_low; ///< for threads that run in turn
     u32 dynamic_shared;
     u32 total_shared;
-    u32 checks; ///< made for each access; also whether warps run in lockstep
+    u32 checks;           ///< made for each access; also whether warps run in lockstep
+    u32 multiprocessors;  ///< of the device
+    u32 frame_threads;    ///< of the frame: those of the block, rounded up to whole warps
+    unsigned char* frame; ///< what threads of a split kernel keep over meetings
+    KnownTexture textures[2];
 };
 
 inline constexpr u32 check_memory = 1;
@@ -108,6 +127,40 @@ struct StackNeed {
 /// Bytes of a thread's stack reserved for the runtime's own functions.
 inline constexpr u32 stack_reserve = 32 * 1024;
 
+// Kernels split at their meetings (split.hpp): a part runs from one point to the next.
+
+/// What a point waits for: a barrier of the block, a warp operation, or nothing but the turns of others.
+enum class SplitKind : u8 { barrier, warp, pause };
+
+struct SplitPoint {
+    SplitKind kind;
+    u8 call;      ///< a BarrierCall or a WarpCall
+    u8 constants; ///< which operands are known: 1 mask, 2 first, 4 second; the others are in the frame. 8: the
+                  ///< predicate of the result is not needed
+    u32 location;
+    u32 mask;
+    u32 first;  ///< of a barrier: its number
+    u32 second; ///< of a barrier: the threads that it waits for; 0: all
+};
+
+// The arrays at the begin of a frame: bytes of each thread before them.
+inline constexpr u32 split_value = 0;
+inline constexpr u32 split_high = 4;
+inline constexpr u32 split_result = 8;
+inline constexpr u32 split_mask = 12;
+inline constexpr u32 split_first = 16;
+inline constexpr u32 split_second = 20;
+inline constexpr u32 split_next = 24;
+inline constexpr u32 split_flag = 26;
+inline constexpr u32 split_answer = 27;
+
+/// Where threads go on: after a point, by its number; 0 is the kernel's begin.
+inline constexpr u32 split_end = 0xFFFF;
+/// The threads go on at several places.
+inline constexpr u32 split_mixed = 0x10000;
+/// The rounds of a waiting loop before the thread pauses.
+inline constexpr u32 split_patience = 16;
+
 struct KernelRow {
     const char* name;
     void (*thread)(Thread&); ///< runs one thread, on its own stack
@@ -120,6 +173,10 @@ struct KernelRow {
     const volatile StackNeed* stack; ///< written by a tool, so the compiler must not assume a value
     u32 max_threads;                 ///< 0: the device's limit
     u32 required_cluster[3];
+    u32 (*step)(Block& block, u32 state, u32 begin, u32 end); ///< runs a part of some threads; null: not split
+    const SplitPoint* points;
+    u32 point_count;
+    u32 frame_bytes; ///< of each thread
 };
 
 struct VariableRow {
