@@ -22,6 +22,10 @@ struct Fetch {
 
 /// The four channels: floats by their bits, integers as they are.
 std::array<std::uint32_t, 4> fetch(const Texture& texture, const Fetch& where);
+/// The same for textures with plain.data: `dimensions` are 1 or 2.
+void fetch_plain(const PlainTexture& texture, unsigned dimensions, float x, float y, std::uint32_t* channels);
+/// Reads the channels of a plain texture's element; those that it lacks stay.
+void copy_element(const PlainTexture& texture, const char* from, std::uint32_t* channels);
 /// One channel of the four elements around the place, as for a linear fetch.
 std::array<std::uint32_t, 4> gather(const Texture& texture, const Fetch& where, unsigned channel);
 /// The distance in levels, computed from the derivatives.

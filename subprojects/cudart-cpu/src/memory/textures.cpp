@@ -10,6 +10,9 @@
 #include "runtime/text.hpp"
 #include "texture_checks.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace cudart_cpu::detail {
 
 namespace {
@@ -47,6 +50,44 @@ std::vector<Texels> seen_through(const cudaResourceViewDesc& view, const std::ve
         level.extent.depth = std::size_t{view.lastLayer} - view.firstLayer + 1;
     }
     return seen;
+}
+
+PlainTexture plain_texture(const Texture& texture) {
+    const Texels& texels = texture.levels.front();
+    const cudaTextureDesc& sampling = texture.sampling;
+    PlainTexture plain;
+    const int bits[4] = {texels.desc.x, texels.desc.y, texels.desc.z, texels.desc.w};
+    for (const int one : bits)
+        if (one != 0) {
+            if (one != bits[0]) return {};
+            ++plain.channels;
+        }
+    const bool is_float = texels.desc.f == cudaChannelFormatKindFloat;
+    plain.is_byte = texels.desc.f == cudaChannelFormatKindUnsigned && bits[0] == 8 && plain.channels == 1;
+    const bool is_word = bits[0] == 32 && (is_float || texels.desc.f == cudaChannelFormatKindSigned ||
+                                           texels.desc.f == cudaChannelFormatKindUnsigned);
+    constexpr std::size_t most = 1u << 30;
+    if ((!plain.is_byte && !is_word) || texture.levels.size() != 1 || texels.extent.width == 0 ||
+        texels.extent.depth > 1 || texels.extent.width > most || texels.extent.height > most)
+        return {};
+    plain.is_normalized_byte = plain.is_byte && sampling.readMode == cudaReadModeNormalizedFloat;
+    plain.row_bytes = texels.row_bytes;
+    plain.element_bytes = texels.element_bytes;
+    plain.size[0] = static_cast<int>(texels.extent.width);
+    plain.size[1] = static_cast<int>(std::max<std::size_t>(texels.extent.height, 1));
+    const bool gives_float = is_float || plain.is_normalized_byte;
+    plain.is_linear = sampling.filterMode == cudaFilterModeLinear && gives_float;
+    plain.is_normalized = sampling.normalizedCoords != 0;
+    plain.missing = gives_float ? std::bit_cast<std::uint32_t>(1.0f) : 1u;
+    for (unsigned d = 0; d < 2; ++d) {
+        plain.mode[d] = sampling.addressMode[d];
+        const bool repeats = plain.mode[d] == cudaAddressModeWrap || plain.mode[d] == cudaAddressModeMirror;
+        if (repeats && !plain.is_normalized) plain.mode[d] = cudaAddressModeClamp;
+        // Those outside of the texture take the general way.
+        if (plain.mode[d] != cudaAddressModeClamp && plain.mode[d] != cudaAddressModeWrap) return {};
+    }
+    plain.data = texels.data;
+    return plain;
 }
 
 } // namespace
@@ -88,6 +129,11 @@ Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampl
         levels = seen_through(*view, levels, (array_flags & (cudaArrayLayered | cudaArrayCubemap)) != 0);
     }
     require_sampling(sampling, resource, levels.front(), array_flags);
+    plain = plain_texture(*this);
+    const bool clamps = plain.mode[0] == cudaAddressModeClamp && plain.mode[1] == cudaAddressModeClamp;
+    if (plain.data != nullptr && clamps && plain.channels == 1 && !plain.is_byte && !plain.is_linear &&
+        !plain.is_normalized && plain.size[0] < (1 << 24) && plain.size[1] < (1 << 24)) // exact as floats
+        plane = {plain.data, plain.row_bytes, plain.size[0], plain.size[1], plain.missing};
 }
 
 const Texture* find_texture(cudaTextureObject_t handle) noexcept {

@@ -3,6 +3,8 @@
 
 #include "texels.hpp"
 
+#include <cudart_cpu/detail/ptx/thread.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +12,21 @@
 #include <vector>
 
 namespace cudart_cpu::detail {
+
+/// A texture of one level of 32-bit floats or of whole numbers, for fetches that need nothing else: most of them.
+struct PlainTexture {
+    const char* data = nullptr; ///< null for other textures
+    std::size_t row_bytes = 0;
+    std::size_t element_bytes = 0;
+    int size[2] = {};
+    unsigned channels = 0; ///< of 4 bytes, or one of 1 byte if `is_byte`
+    bool is_byte = false;
+    bool is_normalized_byte = false;
+    bool is_linear = false;
+    bool is_normalized = false; ///< the coordinates
+    cudaTextureAddressMode mode[2] = {};
+    std::uint32_t missing = 0; ///< the fourth channel, if the format has none
+};
 
 struct Texture {
     /// Throws Failure for textures that CUDA refuses.
@@ -23,6 +40,8 @@ struct Texture {
     int device;
     unsigned array_flags = 0;   // such as cudaArrayLayered
     std::vector<Texels> levels; // the view's levels, at least one
+    PlainTexture plain;
+    ptx::TexturePlane plane{}; ///< plain, too
 };
 
 const Texture* find_texture(cudaTextureObject_t handle) noexcept; ///< null for other handles

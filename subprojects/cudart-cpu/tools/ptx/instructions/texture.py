@@ -51,11 +51,34 @@ def end(w, i, handle, kind):
     w.line("}")
 
 
+def simple_fetch(w, i, kind):
+    """Writes a fetch without levels and layers from a line or plane; returns whether it is one."""
+    name, dimensions, layered = geometry_of(i)
+    inside = i.operands[1].operands
+    whole = types(i)[-1] == "s32"
+    if dimensions > 2 or layered or len(inside) != 2 or len(i.operands) > 2 or (whole and dimensions != 1):
+        return False
+    handle, at = w.value(inside[0], "u64"), coordinates(inside[1])
+    w.line("{")
+    w.line("u32 channels[4];")
+    if whole:
+        w.line(f"cudart_cpu_fetch_element(t, {handle}, {w.value(at[0], 'i32')}, channels, {w.place});")
+    else:
+        y = w.value(at[1], "f32") if dimensions == 2 else "0"
+        w.line(f"fetch_plane<{dimensions}>(t, {handle}, {w.value(at[0], 'f32')}, {y}, channels, {w.place});")
+    for at, operand in enumerate(coordinates(i.operands[0])):
+        w.put(operand, C[kind], f"as<{C[kind]}>(channels[{at}])")
+    w.line("}")
+    return True
+
+
 @instruction("tex")
 def fetch(w, i):
     kind = types(i)[-2]
     if kind not in ("f32", "s32", "u32"):
         raise Unsupported(i.name)
+    if simple_fetch(w, i, kind):
+        return
     handle = begin(w, i)
     if "level" in i.parts:
         level = i.operands[2]
