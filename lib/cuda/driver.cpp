@@ -115,9 +115,11 @@ bool is_separate_context(CUcontext context) {
     for (CUdevice device = 0; device < devices; ++device) {
         unsigned flags = 0;
         int is_active = 0; // retaining an inactive one would create it
-        if (calls.primary_ctx_get_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active == 0) continue;
+        checked_driver<GraphError>(calls.primary_ctx_get_state(device, &flags, &is_active),
+                                   "cuDevicePrimaryCtxGetState");
+        if (is_active == 0) continue;
         CUcontext primary = nullptr;
-        if (calls.primary_ctx_retain(&primary, device) != CUDA_SUCCESS) continue;
+        checked_driver<GraphError>(calls.primary_ctx_retain(&primary, device), "cuDevicePrimaryCtxRetain");
         static_cast<void>(calls.primary_ctx_release(device));
         if (primary == context) return false;
     }

@@ -99,7 +99,8 @@ inline void bind_context() {
     thread_state.has_context = true;
 }
 
-/// Whether `context` is not the primary context of a device: a green context, or one created by the program.
+/// Whether `context` is not the primary context of a device: a green context, or one created by the program. Throws
+/// GraphError.
 [[nodiscard]] bool is_separate_context(CUcontext context);
 /// The ordinary context of a green context; null if `context` is not green. Calls with the green context itself fail
 /// until the first call of this function for it.

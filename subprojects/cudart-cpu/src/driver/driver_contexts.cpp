@@ -33,21 +33,6 @@ auto within_context(CUcontext context, Body&& body) {
     return body();
 }
 
-/// Runs a function for primary contexts. It is neither counted nor made to fail: it asks for what cannot fail, and
-/// callers take a failure for another context.
-template <class Body>
-CUresult answer_uncounted(const char* name, Body&& body) noexcept {
-    try {
-        refuse_in_forked_child();
-        refuse_inside_host_function();
-        require_initialised_driver();
-        body();
-        return CUDA_SUCCESS;
-    } catch (...) {
-        return static_cast<CUresult>(end_thrown_call(name, LastError::keep));
-    }
-}
-
 CUcontext create(int device, unsigned flags) {
     require_device(device);
     constexpr unsigned known = CU_CTX_FLAGS_MASK;
@@ -71,7 +56,7 @@ void wait_for_context(CUcontext context) {
 } // namespace
 
 CUresult device_primary_ctx_retain(CUcontext* context, CUdevice device) {
-    return answer_uncounted("cuDevicePrimaryCtxRetain", [&] {
+    return answer("cuDevicePrimaryCtxRetain", [&] {
         require_pointer(context, "pctx");
         require_device(device);
         retain_primary(device);
@@ -79,7 +64,7 @@ CUresult device_primary_ctx_retain(CUcontext* context, CUdevice device) {
     });
 }
 CUresult device_primary_ctx_release(CUdevice device) {
-    return answer_uncounted("cuDevicePrimaryCtxRelease_v2", [&] {
+    return answer("cuDevicePrimaryCtxRelease_v2", [&] {
         require_device(device);
         if (!release_primary(device))
             fail(cudaErrorDeviceUninitialized, text("the primary context of device ", device, " is not retained"));
@@ -92,7 +77,7 @@ CUresult device_primary_ctx_set_flags(CUdevice device, unsigned flags) {
     });
 }
 CUresult device_primary_ctx_get_state(CUdevice device, unsigned* flags, int* active) {
-    return answer_uncounted("cuDevicePrimaryCtxGetState", [&] {
+    return answer("cuDevicePrimaryCtxGetState", [&] {
         require_device(device);
         require_pointer(flags, "flags");
         require_pointer(active, "active");
