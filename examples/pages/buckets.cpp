@@ -63,11 +63,11 @@ void counted() {
     const std::vector<int> positions(3, 0);
     // counted begins
     cudag::GraphedFunction model(
-        [](cudaStream_t s, cudag::DeviceSpan<float> rows, cudag::DeviceSpan<const int>, cudag::Valid valid) {
+        [](cudaStream_t s, cudag::DeviceSpan<float> given, cudag::DeviceSpan<const int>, cudag::Valid valid) {
             // kernels read the number of given items at valid.data(), here 3 of 4
-            cudag::memcpy_async(s, rows.first(1), cudag::DeviceSpan<const float>(rows.data() + 1, 1));
+            cudag::memcpy_async(s, given.first(1), cudag::DeviceSpan<const float>(given.data() + 1, 1));
             static_cast<void>(valid.data());
-            return rows;
+            return given;
         },
         {.bucket = cudag::Bucket::powers_of_two(), .item_elements = {768, 1}, .padding = cudag::Padding::none});
     model.forward(stream, rows, positions); // 3 items: in each input

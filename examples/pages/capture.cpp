@@ -11,14 +11,13 @@
 namespace pages {
 namespace {
 
-constexpr int n = 64;
-
 /// Stands for existing code: it enqueues its work into any stream.
 void decode(cudaStream_t stream, int batch, int length, const cudag::DeviceBuffer<float>& x) {
     cudag::launch(stream, cudag::grid_1d(x.size(), 64), scale, batch * length, 2.0f, x);
 }
 
 void mixed() {
+    const int n = 64;
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n), value(1);
     cudag::PinnedBuffer<float> host(1);
@@ -37,7 +36,7 @@ void mixed() {
 }
 
 // joined begins
-void library(cudaStream_t stream, const cudag::DeviceBuffer<float>& x) {
+void library(cudaStream_t stream, int n, const cudag::DeviceBuffer<float>& x) {
     if (!cudag::is_capturing(stream)) return cudag::launch(stream, cudag::grid_1d(x.size(), 64), scale, n, 2.0f, x);
     auto joined = cudag::StreamCapture::join_existing(stream);
     joined.repeat(3, [&](cudag::GraphBuilder& body) { body.kernel(cudag::grid_1d(x.size(), 64), scale, n, 2.0f, x); });
@@ -47,6 +46,7 @@ void library(cudaStream_t stream, const cudag::DeviceBuffer<float>& x) {
 
 /// Captures `library` as a program without cudag does.
 void captured_by_others() {
+    const int n = 64;
     const cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n);
     cudag::PinnedBuffer<float> host(n);
@@ -54,7 +54,7 @@ void captured_by_others() {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t exec = nullptr;
     cudag::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-    library(stream.get(), x);
+    library(stream.get(), n, x);
     cudag::check(cudaStreamEndCapture(stream.get(), &graph));
     cudag::check(cudaGraphInstantiate(&exec, graph, 0));
     cudag::check(cudaGraphLaunch(exec, stream.get()));
@@ -66,6 +66,7 @@ void captured_by_others() {
 }
 
 void once() {
+    const int n = 64;
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n);
     // once begins

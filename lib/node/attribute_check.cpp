@@ -96,13 +96,14 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
                " together, and portable_cluster_size_mode is require_portable";
     const auto function = function_attributes(symbol);
     if (!function) return {};
-    if (config.portable_cluster_size_mode == PortableClusterMode::allow_non_portable ||
-        function->nonPortableClusterSizeAllowed != 0) {
+    if (function->nonPortableClusterSizeAllowed != 0) {
         const auto limit = largest_cluster(config, symbol);
         if (!limit || blocks <= static_cast<std::uint64_t>(*limit)) return {};
         return too_many_blocks(cluster, blocks, "this device runs up to", static_cast<std::uint64_t>(*limit)) +
                " of this kernel together";
     }
+    // CUDA reports the limit of a kernel by the kernel's own attribute.
+    if (config.portable_cluster_size_mode == PortableClusterMode::allow_non_portable) return {};
     return too_many_blocks(cluster, blocks, "this kernel allows", portable_blocks) +
            ": raise its limit with cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)";
 }

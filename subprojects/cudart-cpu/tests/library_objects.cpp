@@ -97,13 +97,13 @@ int main(int count, char** argv) {
         CHECK_OK(cudaLibraryUnload(from_data));
     }
 
-    // PTX text does not name what a shared object has.
+    // Neither PTX text nor a shared object has kernels that it does not name.
     cudaLibrary_t object = nullptr;
     cudaLibrary_t text = nullptr;
     cudaKernel_t unknown = nullptr;
     CHECK_OK(load_file(&object, path));
     CHECK_OK(load_data(&text, ".version 8.0\n.target sm_52\n.visible .entry scale(.param .f32 f) { exit; }\n"));
-    CHECK_CODE(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&unknown, text, "scale"));
+    CHECK_CODE(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&unknown, text, "shift"));
     CHECK_CODE(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&unknown, object, "shift"));
     CHECK_OK(cudaLibraryUnload(text));
     CHECK_OK(cudaLibraryUnload(object));
