@@ -27,7 +27,7 @@ namespace cudart_cpu::detail {
 namespace {
 
 /// The device's alignment; kernels may rely on it.
-constexpr std::align_val_t alignment{texture_alignment};
+constexpr std::align_val_t allocation_alignment{texture_alignment};
 
 struct Allocation {
     std::size_t bytes;
@@ -135,11 +135,11 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
     }
     std::unique_lock lock(allocation_table().mutex);
     require_free_memory(bytes);
-    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    auto* memory = static_cast<char*>(::operator new(bytes, allocation_alignment));
     try {
         enter(memory, bytes, kind);
     } catch (...) {
-        ::operator delete(memory, alignment);
+        ::operator delete(memory, allocation_alignment);
         throw;
     }
     lock.unlock();
@@ -150,12 +150,12 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
 void* take_address(std::size_t bytes, int device) {
     const std::unique_lock lock(allocation_table().mutex);
     require_free_memory(bytes);
-    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    auto* memory = static_cast<char*>(::operator new(bytes, allocation_alignment));
     try {
         const AllocationKind kind{.type = cudaMemoryTypeDevice, .device = device};
         allocation_table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
     } catch (...) {
-        ::operator delete(memory, alignment);
+        ::operator delete(memory, allocation_alignment);
         throw;
     }
     return memory;
@@ -166,7 +166,7 @@ void give_up_address(void* address) noexcept {
         const std::unique_lock lock(allocation_table().mutex);
         allocation_table().allocations.erase(static_cast<char*>(address));
     }
-    ::operator delete(address, alignment);
+    ::operator delete(address, allocation_alignment);
 }
 
 void begin_allocation(void* address, std::shared_ptr<void> keep) {
@@ -282,7 +282,7 @@ void release(const DeadAllocation& dead) noexcept {
     if (dead.address) {
         return;
     }
-    ::operator delete(dead.base, alignment);
+    ::operator delete(dead.base, allocation_alignment);
     if (dead.pool) {
         dead.pool->release();
     }

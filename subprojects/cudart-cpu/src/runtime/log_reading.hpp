@@ -9,13 +9,13 @@ namespace cudart_cpu::detail {
 
 /// Runs a function of the log. It is neither counted nor made to fail, because callers use it to report failures.
 template <class Body>
-cudaError_t log_api(const char* name, Body&& body, LastError last_error = LastError::set) noexcept {
+cudaError_t log_api(const char* name, Body&& body, LastError last = LastError::set) noexcept {
     try {
         require_driver(12090);
         body();
         return cudaSuccess;
     } catch (...) {
-        return end_thrown_call(name, last_error);
+        return end_thrown_call(name, last);
     }
 }
 
