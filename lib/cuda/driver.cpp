@@ -120,7 +120,7 @@ bool is_separate_context(CUcontext context) {
         if (is_active == 0) continue;
         CUcontext primary = nullptr;
         checked_driver<GraphError>(calls.primary_ctx_retain(&primary, device), "cuDevicePrimaryCtxRetain");
-        static_cast<void>(calls.primary_ctx_release(device));
+        checked_driver<GraphError>(calls.primary_ctx_release(device), "cuDevicePrimaryCtxRelease");
         if (primary == context) return false;
     }
     return true;

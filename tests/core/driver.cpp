@@ -120,20 +120,21 @@ TEST_CASE("a context that is no device's primary one is separate", "[cuda][drive
     CHECK(primary.released == primary.retained);
 }
 
-TEST_CASE("a primary context that is not active, or not told, is not made and is none", "[cuda][driver]") {
+TEST_CASE("a primary context that is not active is not made and is none", "[cuda][driver]") {
     FakeDriver fake;
-    const Primary answers = GENERATE(Primary{.is_active = 0}, Primary{.state = CUDA_ERROR_INVALID_DEVICE});
-    use(fake, answers);
-    primary.context = context(0);
+    use(fake, {.is_active = 0, .context = context(0)});
     CHECK(is_separate_context(context(0)));
     CHECK(primary.retained == 0);
     CHECK(primary.released == 0);
 }
 
-TEST_CASE("a primary context that cannot be retained is none, and is not released", "[cuda][driver]") {
+TEST_CASE("a question about primary contexts that the driver refuses is an error", "[cuda][driver]") {
     FakeDriver fake;
-    use(fake, {.retain = CUDA_ERROR_OUT_OF_MEMORY, .context = context(0)});
-    CHECK(is_separate_context(context(0)));
+    const Primary answers =
+        GENERATE(Primary{.state = CUDA_ERROR_INVALID_DEVICE}, Primary{.retain = CUDA_ERROR_OUT_OF_MEMORY});
+    use(fake, answers);
+    primary.context = context(0);
+    CHECK_THROWS_AS(is_separate_context(context(0)), cudag::GraphError);
     CHECK(primary.released == 0);
 }
 
