@@ -54,7 +54,7 @@ CONTENTS = {
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-text", "messages-compiler"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
     "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _, _ in reference.rows()]},
-    "subprojects/cudart-cpu/README": {"": ["docs/ci", "docs/nvcc", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},
+    "subprojects/cudart-cpu/README": {"": ["docs/ci", "docs/nvcc", "docs/driver", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},
 }
 
 
