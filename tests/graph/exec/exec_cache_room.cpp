@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 using cudag::ExecCache;
@@ -113,10 +114,12 @@ TEST_CASE("launches of one exec in a row count for it", "[exec][cache][policy]")
 }
 
 TEST_CASE("a cache with all execs in flight grows, and shrinks when they have ended", "[exec][cache][policy]") {
-    const Stores stores;
     std::vector<Stream> streams(10);
+    const std::vector<Stores> stores(streams.size()); // all run at once
     ExecCache cache({.capacity = 2});
-    const std::vector<Graph> graphs = structures(stores, streams.size());
+    std::vector<Graph> graphs;
+    for (const Stores& own : stores)
+        graphs.push_back(std::move(structures(own, graphs.size() + 1).back()));
     Gate gate;
     std::vector<Graph> gates;
     for (const Stream& stream : streams) {
