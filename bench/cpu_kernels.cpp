@@ -2,6 +2,7 @@
 // what all cores gain.
 #include "cpu_kernels.hpp"
 #include "options.hpp"
+#include "processor_time.hpp"
 #include "report.hpp"
 
 #include <cudag/cudag.hpp>
@@ -12,27 +13,14 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <time.h>
 #include <vector>
 
 namespace {
 
 using bench::Comparison;
+using bench::processor_time;
 
 constexpr int block = 256;
-
-/// Microseconds of the process's threads, in which other processes do not count.
-template <class Work>
-double processor_time(Work&& work) {
-    const auto now = [] {
-        timespec time{};
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-        return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
-    };
-    const double start = now();
-    work();
-    return now() - start;
-}
 
 /// A launch, of which the stream is waited for.
 template <class... P, class... A>

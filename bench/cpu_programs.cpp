@@ -3,29 +3,17 @@
 #include "cpu_programs.hpp"
 
 #include "options.hpp"
+#include "processor_time.hpp"
 #include "report.hpp"
 
 #include <stdexcept>
 #include <string>
-#include <time.h>
 #include <vector>
 
 namespace {
 
 using bench::Comparison;
-
-/// Microseconds of the process's threads, in which other processes do not count.
-template <class Work>
-double processor_time(Work&& work) {
-    const auto now = [] {
-        timespec time{};
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-        return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
-    };
-    const double start = now();
-    work();
-    return now() - start;
-}
+using bench::processor_time;
 
 bool measure(const bench::Options& options) {
     std::vector<Comparison> rows;
