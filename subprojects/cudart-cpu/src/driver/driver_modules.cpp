@@ -113,6 +113,17 @@ void give_variable(CUdeviceptr* address, std::size_t* bytes, cudaLibrary_t libra
     if (bytes != nullptr) *bytes = variable.bytes;
 }
 
+void give_name(const void* kernel, const char** name) {
+    require_pointer(name, "name");
+    *name = kernel_name(kernel_of(kernel)).c_str();
+}
+
+void give_parameter_count(const void* kernel, std::size_t* count) {
+    const KernelEntry& entry = kernel_of(kernel);
+    require_pointer(count, "paramCount");
+    *count = entry.params.size();
+}
+
 void give_parameter(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* size) {
     const KernelEntry& entry = kernel_of(kernel);
     require_pointer(offset, "paramOffset");
@@ -241,10 +252,7 @@ CUresult kernel_get_function(CUfunction* function, CUkernel kernel) {
     });
 }
 CUresult kernel_get_name(const char** name, CUkernel kernel) {
-    return answer("cuKernelGetName", [&] {
-        require_pointer(name, "name");
-        *name = kernel_name(kernel_of(kernel)).c_str();
-    });
+    return answer("cuKernelGetName", [&] { give_name(kernel, name); });
 }
 CUresult kernel_get_library(CUlibrary* library, CUkernel kernel) {
     return answer("cuKernelGetLibrary", [&] {
@@ -273,21 +281,14 @@ CUresult kernel_set_cache_config(CUkernel kernel, CUfunc_cache config, CUdevice 
     });
 }
 CUresult kernel_get_param_count(CUkernel kernel, std::size_t* count) {
-    return answer("cuKernelGetParamCount", [&] {
-        const KernelEntry& entry = kernel_of(kernel);
-        require_pointer(count, "paramCount");
-        *count = entry.params.size();
-    });
+    return answer("cuKernelGetParamCount", [&] { give_parameter_count(kernel, count); });
 }
 CUresult kernel_get_param_info(CUkernel kernel, std::size_t index, std::size_t* offset, std::size_t* size) {
     return answer("cuKernelGetParamInfo", [&] { give_parameter(kernel, index, offset, size); });
 }
 
 CUresult func_get_name(const char** name, CUfunction function) {
-    return answer("cuFuncGetName", [&] {
-        require_pointer(name, "name");
-        *name = kernel_name(kernel_of(function)).c_str();
-    });
+    return answer("cuFuncGetName", [&] { give_name(function, name); });
 }
 CUresult func_get_module(CUmodule* module, CUfunction function) {
     return answer("cuFuncGetModule", [&] {
@@ -315,11 +316,7 @@ CUresult func_set_cache_config(CUfunction function, CUfunc_cache config) {
     });
 }
 CUresult func_get_param_count(CUfunction function, std::size_t* count) {
-    return answer("cuFuncGetParamCount", [&] {
-        const KernelEntry& kernel = kernel_of(function);
-        require_pointer(count, "paramCount");
-        *count = kernel.params.size();
-    });
+    return answer("cuFuncGetParamCount", [&] { give_parameter_count(function, count); });
 }
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
     return answer("cuFuncGetParamInfo", [&] { give_parameter(function, index, offset, size); });
