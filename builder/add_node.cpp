@@ -4,10 +4,7 @@
 #include "graph/check_edges.hpp"
 #include "owners/host_call.hpp"
 
-#include <cudag/detail/memory_operand.hpp>
 #include <cudag/detail/record.hpp>
-
-#include <fmt/format.h>
 
 #include <memory>
 #include <utility>
@@ -49,20 +46,6 @@ Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreO
     const SemaphoreParams params{kind == NodeKind::signal_semaphore, static_cast<std::uint32_t>(list.size()),
                                  list.data()};
     return add_node(graph, kind, params, {.owners = std::move(owners)}, where);
-}
-
-Node add_memory_operations(GraphState& graph, std::span<const MemoryOperation> operations, Owners&& owners,
-                           const SourceLocation& where) {
-    std::vector<MemoryOperation> list(operations.begin(), operations.end());
-    const MemoryOperationParams params{current_context(), static_cast<std::uint32_t>(list.size()), list.data()};
-    return add_node(graph, NodeKind::batch_mem_op, params, {.owners = std::move(owners)}, where);
-}
-
-void require_one_number(std::size_t count) {
-    if (count != 1)
-        refuse(fmt::format("a memory operation takes memory of one number, not of {}; pass a pointer to the number, or "
-                           "its part of the span",
-                           count));
 }
 
 Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where) {

@@ -264,9 +264,6 @@ void WrittenMemory::translate(const NodePlace& node, OwnedParams& params) {
         translate_pointer(node, copy_3d->srcPtr.ptr);
     } else if (auto* set = params.find<SetParams>()) {
         translate_pointer(node, set->destination);
-    } else if (auto* operations = params.find<MemoryOperationParams>()) {
-        for (std::uint32_t i = 0; i < operations->count; ++i)
-            translate_pointer(node, operations->operations[i].address);
     } else if (auto* kernel = params.find<KernelParams>()) {
         std::vector<std::pair<std::uint32_t, std::uintptr_t>> changes;
         for_each_word(node, *kernel, [&](std::uint32_t, std::uint32_t at, bool is_address) {

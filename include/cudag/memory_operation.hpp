@@ -33,7 +33,8 @@ enum class MemoryOperationKind : std::uint8_t {
 ///     auto node = b.memory_operations({cudag::MemoryOperation::wait(flags.data(), 5U),
 ///                                      cudag::MemoryOperation::write(flags.data() + 1, 1U)});
 ///
-/// The memory is borrowed: device memory or pinned host memory, no managed memory.
+/// The memory is borrowed: device memory or pinned host memory. CUDA refuses each launch with an operation in managed
+/// memory, graph memory or memory of a pool, and does not free the graph memory of such a launch.
 struct MemoryOperation {
     MemoryOperationKind kind = MemoryOperationKind::write_value;
     Compare compare = Compare::at_least; ///< of a wait

@@ -92,8 +92,8 @@ class CUDAG_EXPORT StreamCapture : public detail::KernelCalls<StreamCapture>,
     /// capture it), or is already captured.
     explicit StreamCapture(StreamRef stream, CaptureOptions options = {},
                            SourceLocation location = SourceLocation::current());
-    /// Joins the capture of `stream`, or of a stream forked into it, that other code has begun and will end: to record
-    /// checked steps and typed nodes into it.
+    /// Joins the capture that `stream` is part of, which other code has begun and ends: records checked steps and typed
+    /// nodes in it.
     ///
     ///     auto joined = cudag::StreamCapture::join_existing(stream);
     ///     joined.kernel(config, scale, x, 2.0f, n);

@@ -78,6 +78,7 @@ Driver load() {
     fetch_newer(result.primary_ctx_release, "cuDevicePrimaryCtxRelease", oldest_version);
     fetch(result.stream_get_ctx, "cuStreamGetCtx");
     fetch(result.mem_get_address_range, "cuMemGetAddressRange");
+    fetch(result.pointer_get_attribute, "cuPointerGetAttribute");
     fetch(result.memset_d8_async, "cuMemsetD8Async");
     fetch(result.memset_d16_async, "cuMemsetD16Async");
     fetch(result.memset_d32_async, "cuMemsetD32Async");

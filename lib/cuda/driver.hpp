@@ -58,6 +58,7 @@ struct Driver {
     decltype(&::cuDevicePrimaryCtxRelease) primary_ctx_release;
     CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
     decltype(&::cuMemGetAddressRange) mem_get_address_range;
+    decltype(&::cuPointerGetAttribute) pointer_get_attribute;
     decltype(&::cuMemsetD8Async) memset_d8_async;
     decltype(&::cuMemsetD16Async) memset_d16_async;
     decltype(&::cuMemsetD32Async) memset_d32_async;

@@ -27,7 +27,8 @@ class MemoryOperationCalls {
     /// Adds a node that waits until the number in `memory` compares with `value`. `memory` is a pointer, or a buffer,
     /// span or shared_ptr of exactly one integer of 4 or 8 bytes, in device or pinned host memory; buffers are kept,
     /// the rest is borrowed. A wait blocks the nodes after it, and the launch with them. Throws GraphError if the
-    /// address is null or not aligned, if CUDA refuses the memory, and in the body of a conditional.
+    /// address is null or not aligned, for managed memory, graph memory and memory of a pool, and in the body of a
+    /// conditional.
     template <class Memory, class Value>
     MemoryOperationNode wait_value( // cudag: wait_value(memory, value, cudag::Compare::equal)
         Memory&& memory, const Value& value, Compare compare = Compare::at_least,

@@ -199,6 +199,38 @@ TEST_CASE("wrong memory operations are refused before CUDA sees them", "[memory]
     CHECK(b.node_count() == 0);
 }
 
+TEST_CASE("memory operations in graph memory are refused with the name of its node", "[memory]") {
+    GraphBuilder b;
+    const auto flags = zeros(1);
+    const auto memory = b.alloc<int>(2).label("scratch");
+    const cudag::DeviceSpan<int> cells = memory.span();
+    const auto refusal = [](const auto& call) { return std::string(refused<GraphError>([&] { call(); }).what()); };
+    CHECK_THAT(refusal([&] { b.write_value(cells.data() + 1, 1); }),
+               ContainsSubstring("is graph memory, of") && ContainsSubstring("\"scratch\"") &&
+                   ContainsSubstring("use a DeviceBuffer or a PinnedBuffer"));
+    CHECK_THAT(
+        refusal([&] {
+            b.memory_operations({MemoryOperation::write(flags.data(), 1U), MemoryOperation::wait(cells.data(), 1)});
+        }),
+        ContainsSubstring("\"scratch\""));
+    CHECK(b.node_count() == 1);
+}
+
+TEST_CASE("memory operations in managed memory, and in memory of a pool, are refused", "[memory]") {
+    int* managed = nullptr;
+    cudag::check(cudaMallocManaged(&managed, sizeof(int)));
+    GraphBuilder b;
+    CHECK_THAT(refused<GraphError>([&] { b.write_value(managed, 1); }).what(), ContainsSubstring("is managed memory"));
+    cudag::check(cudaFree(managed));
+    const Stream stream;
+    int* pooled = nullptr;
+    cudag::check(cudaMallocAsync(&pooled, sizeof(int), stream.get()));
+    CHECK_THAT(refused<GraphError>([&] { b.memory_operations({MemoryOperation::write(pooled, 1)}); }).what(),
+               ContainsSubstring("is memory of a pool"));
+    cudag::check(cudaFreeAsync(pooled, stream.get()));
+    CHECK(b.node_count() == 0);
+}
+
 TEST_CASE("memory operations race with plain accesses, and not with each other", "[memory][races]") {
     const auto cells = device({0, 0});
     int* const flag = cells.data();

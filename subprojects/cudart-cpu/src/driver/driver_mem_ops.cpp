@@ -26,6 +26,7 @@ CUresult submit_mem_ops(const char* name, CUstream stream, const CUstreamBatchMe
         const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 node{context, count, const_cast<CUstreamBatchMemOpParams*>(operations),
                                                     flags};
         if (captured(target, [&](auto&&...) { return std::make_shared<MemOpWork>(node); })) return;
+        checked.require_memory();
         enqueue(target, [list = std::move(checked)] { list.run(); });
     }));
 }

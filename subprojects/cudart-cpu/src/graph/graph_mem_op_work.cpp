@@ -1,7 +1,8 @@
 // Nodes for batches of memory operations, which only the driver knows: waits for values, and writes of values.
 #include "graph_mem_op_work.hpp"
 
-#include "memory/memory.hpp"
+#include "graph_memory.hpp"
+#include "memory/allocations.hpp"
 #include "runtime/call.hpp"
 #include "runtime/kernel_failure.hpp"
 #include "runtime/number_in.hpp"
@@ -27,14 +28,21 @@ bool is_wide(int operation) noexcept {
     return operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 || operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
 }
 
-void require_value_at(CUdeviceptr address, std::size_t bytes, unsigned index) {
-    const auto* const place = reinterpret_cast<const char*>(address);
+void require_aligned(CUdeviceptr address, std::size_t bytes, unsigned index) {
     if (address % bytes != 0)
         fail(cudaErrorInvalidValue, text("the address of memory operation ", index, " is no multiple of ", bytes));
+}
+
+/// Throws for managed memory, memory of pools and graph memory, too, as the driver does (580, H100).
+void require_value_at(CUdeviceptr address, std::size_t bytes, unsigned index) {
+    const auto* const place = reinterpret_cast<const char*>(address);
     const std::optional<Range> memory = find_allocation(place);
     if (!memory || memory->type == cudaMemoryTypeManaged || memory->base + memory->bytes < place + bytes)
         fail(cudaErrorInvalidValue,
              text("the address of memory operation ", index, " is neither in device memory nor in pinned host memory"));
+    const std::optional<AllocationKind> kind = kind_of(place);
+    if ((kind && kind->pool) || find_graph_allocation(memory->base))
+        fail(cudaErrorInvalidValue, text("the address of memory operation ", index, " is stream-ordered memory"));
 }
 
 void require_mem_op(const CUstreamBatchMemOpParams& params, unsigned index) {
@@ -44,11 +52,11 @@ void require_mem_op(const CUstreamBatchMemOpParams& params, unsigned index) {
             fail(cudaErrorNotSupported, "the device cannot flush remote writes");
         if (params.waitValue.flags > CU_STREAM_WAIT_VALUE_NOR)
             fail(cudaErrorInvalidValue, text("the flags of memory operation ", index, " name no comparison"));
-        require_value_at(params.waitValue.address, is_wide(operation) ? 8 : 4, index);
+        require_aligned(params.waitValue.address, is_wide(operation) ? 8 : 4, index);
     } else if (is_write(operation)) {
         if (params.writeValue.flags != 0)
             fail(cudaErrorInvalidValue, text("the flags of memory operation ", index, " are not 0"));
-        require_value_at(params.writeValue.address, is_wide(operation) ? 8 : 4, index);
+        require_aligned(params.writeValue.address, is_wide(operation) ? 8 : 4, index);
     } else if (operation == CU_STREAM_MEM_OP_BARRIER) {
         if (params.memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
             fail(cudaErrorInvalidValue, text("the flags of memory operation ", index, " name no scope"));
@@ -99,12 +107,20 @@ void perform_mem_op(const CUstreamBatchMemOpParams& params) {
 
 MemOps::MemOps(const CUstreamBatchMemOpParams* operations, unsigned count, unsigned flags) {
     if (flags != 0) fail(cudaErrorInvalidValue, "the flags of a batch of memory operations must be 0");
-    if (count == 0 || count > most_mem_ops)
-        fail(cudaErrorInvalidValue, text(count, " memory operations; a batch has 1 to ", most_mem_ops));
-    require_pointer(operations, "paramArray");
+    if (count > most_mem_ops)
+        fail(cudaErrorInvalidValue, text(count, " memory operations; a batch has ", most_mem_ops, " at most"));
+    if (count > 0) require_pointer(operations, "paramArray");
     for (unsigned i = 0; i < count; ++i)
         require_mem_op(operations[i], i);
     list_.assign(operations, operations + count);
+}
+
+void MemOps::require_memory() const {
+    for (unsigned i = 0; i < list_.size(); ++i) {
+        const int operation = number_in(list_[i].operation); // a wait has its address at the same place as a write
+        if (is_wait(operation) || is_write(operation))
+            require_value_at(list_[i].writeValue.address, is_wide(operation) ? 8 : 4, i);
+    }
 }
 
 void MemOps::run() const {
@@ -115,6 +131,11 @@ void MemOps::run() const {
 MemOpWork::MemOpWork(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& params)
     : operations_(params.paramArray, params.count, params.flags), context_(params.ctx) {
     if (context_ == nullptr) fail(cudaErrorDeviceUninitialized, "NULL is not a valid context");
+}
+
+std::shared_ptr<const Work> MemOpWork::staged() const {
+    operations_.require_memory();
+    return std::make_shared<MemOpWork>(*this);
 }
 
 CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 MemOpWork::params() const noexcept {

@@ -12,10 +12,12 @@ namespace cudart_cpu::detail {
 /// A checked list of operations, performed in order.
 class MemOps {
   public:
-    /// Copies the array. Throws Failure for unknown operations, flags, and memory.
+    /// Copies the array. Throws Failure for unknown operations and flags, and for addresses that are not aligned.
     MemOps(const CUstreamBatchMemOpParams* operations, unsigned count, unsigned flags);
 
     const std::vector<CUstreamBatchMemOpParams>& list() const noexcept { return list_; }
+    /// Throws Failure for memory without memory operations. The driver looks at it in streams' calls and in launches.
+    void require_memory() const;
     /// Blocks while a value is awaited.
     void run() const;
 
@@ -36,6 +38,8 @@ class MemOpWork final : public Work {
     std::string title() const override { return text(operations_.list().size(), " memory operations"); }
     std::string details() const override;
     void run() const override { operations_.run(); }
+    std::shared_ptr<const Work> staged() const override;
+    bool is_staged() const noexcept override { return true; }
     std::optional<Refusal> refuse_node_update(const Work& next) const override {
         return refuse_graph_update(next, false);
     }

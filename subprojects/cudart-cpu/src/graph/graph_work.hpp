@@ -51,7 +51,7 @@ class Work {
     virtual void run() const = 0;
 
     /// Returns the work for one launch in place of this one, with all data read at the launch's call; null if it reads
-    /// none.
+    /// none. Throws Failure if the launch cannot be made now.
     virtual std::shared_ptr<const Work> staged() const { return nullptr; }
     virtual bool is_staged() const noexcept { return false; }
     /// Whether the call of a launch returns only after this has run.

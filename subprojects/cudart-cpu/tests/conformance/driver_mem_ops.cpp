@@ -4,6 +4,7 @@
 #include "capture.hpp"
 #include "handles.hpp"
 #include "memory.hpp"
+#include "memory_nodes.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -98,8 +99,6 @@ TEST_CASE("wrong memory operations are refused", "[memory_operations]") {
     const Stream stream;
     const DeviceInts cells(2);
     auto one = write_of(cells.data(), 1);
-    REQUIRE(driver.batch(stream, 0, &one, 0) == CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(driver.batch(stream, 1, nullptr, 0) == CUDA_ERROR_INVALID_VALUE);
     REQUIRE(driver.batch(stream, 1, &one, 1) == CUDA_ERROR_INVALID_VALUE);
     std::vector<CUstreamBatchMemOpParams> many(256, one);
     REQUIRE(driver.batch(stream, 256, many.data(), 0) == CUDA_ERROR_INVALID_VALUE);
@@ -108,6 +107,76 @@ TEST_CASE("wrong memory operations are refused", "[memory_operations]") {
     REQUIRE(driver.write(stream, 0, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     REQUIRE(cells.read() == std::vector{poison, poison});
     REQUIRE(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("a batch of no memory operations is accepted", "[memory_operations]") {
+    const MemOpCalls driver;
+    const Stream stream;
+    REQUIRE(driver.batch(stream, 0, nullptr, 0) == CUDA_SUCCESS);
+    std::vector<CUstreamBatchMemOpParams> none;
+    CUgraphNodeParams params = node_of(driver.context, none);
+    const Graph graph;
+    CUgraphNode node = nullptr;
+    REQUIRE(driver.add(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+}
+
+TEST_CASE("streams refuse memory operations in managed memory and in memory of pools", "[memory_operations]") {
+    const MemOpCalls driver;
+    const Stream stream;
+    int* managed = nullptr;
+    REQUIRE_CUDA(cudaMallocManaged(&managed, sizeof(int)));
+    REQUIRE(driver.write(stream, address_of(managed), 1, 0) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CUDA(cudaFree(managed));
+    void* pooled = nullptr;
+    REQUIRE_CUDA(cudaMallocAsync(&pooled, sizeof(int), stream));
+    REQUIRE(driver.write(stream, address_of(static_cast<int*>(pooled)), 1, 0) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE_CUDA(cudaFreeAsync(pooled, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+}
+
+TEST_CASE("a node takes memory operations at any address, and its launches refuse what they cannot operate on",
+          "[memory_operations]") {
+    const MemOpCalls driver;
+    const Stream stream;
+    int* managed = nullptr;
+    REQUIRE_CUDA(cudaMallocManaged(&managed, sizeof(int)));
+    void* pooled = nullptr;
+    REQUIRE_CUDA(cudaMallocAsync(&pooled, sizeof(int), stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    for (const int* place :
+         {static_cast<const int*>(nullptr), static_cast<const int*>(managed), static_cast<const int*>(pooled)}) {
+        std::vector<CUstreamBatchMemOpParams> operations{write_of(place, 1)};
+        CUgraphNodeParams params = node_of(driver.context, operations);
+        const Graph graph;
+        CUgraphNode node = nullptr;
+        REQUIRE(driver.add(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+        const Exec exec(graph);
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    }
+    REQUIRE_CUDA(cudaFreeAsync(pooled, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    REQUIRE_CUDA(cudaFree(managed));
+}
+
+TEST_CASE("memory of a graph takes no memory operations, neither of a node nor of a stream", "[memory_operations]") {
+    const MemOpCalls driver;
+    const Stream stream;
+    const Graph allocating;
+    const Allocation memory = add_alloc(allocating, 1);
+    const Exec exec(allocating);
+    exec.run(stream);
+    REQUIRE(driver.write(stream, address_of(memory.data), 1, 0) == CUDA_ERROR_INVALID_VALUE);
+    std::vector<CUstreamBatchMemOpParams> operations{write_of(memory.data, 1)};
+    CUgraphNodeParams params = node_of(driver.context, operations);
+    const Graph graph; // not `allocating`: a refused launch keeps its memory
+    CUgraphNode node = nullptr;
+    REQUIRE(driver.add(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+    const Exec refused(graph);
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(refused, stream));
+    REQUIRE_CUDA(cudaFreeAsync(memory.data, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
 }
 
 TEST_CASE("a captured memory operation is a node that the driver describes", "[memory_operations][capture]") {
