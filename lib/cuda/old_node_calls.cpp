@@ -333,12 +333,12 @@ void complete_node_calls(Driver& driver) {
     driver.fills = kernels.add == old_calls::add_kernel ? old_calls::fills_of_any_kind : old_calls::fills_of_one_kind;
 }
 
-const char* copy_getter() noexcept {
+const char* copy_getter() {
     return driver().graph_copy_get_params == cudaGraphMemcpyNodeGetParams ? "cudaGraphMemcpyNodeGetParams"
                                                                           : "cudaGraphNodeGetParams";
 }
 
-OldGetter getter_of(CUgraphNodeType type) noexcept {
+OldGetter getter_of(CUgraphNodeType type) {
     if (driver().graph_node_get_params != old_calls::get) return {"cuGraphNodeGetParams", Api::driver};
     switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:

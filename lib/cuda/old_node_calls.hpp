@@ -44,8 +44,9 @@ struct OldGetter {
     const char* name;
     Api api;
 };
-[[nodiscard]] OldGetter getter_of(CUgraphNodeType type) noexcept;
-/// The function of the runtime that reads copies.
-[[nodiscard]] const char* copy_getter() noexcept;
+/// Throws Error if there is no driver.
+[[nodiscard]] OldGetter getter_of(CUgraphNodeType type);
+/// The function of the runtime that reads copies. Throws Error if there is no driver.
+[[nodiscard]] const char* copy_getter();
 
 } // namespace cudag::detail
