@@ -622,12 +622,10 @@ class CaptureStore {
 
     /// Drops graphs and keys beyond the limits. Asks CUDA about a few graphs at most, however many are in flight.
     void evict() noexcept {
-        while (keys_.size() > options_.known_keys && drop_key()) {
-        }
-        is_over_ = keys_.size() > options_.known_keys;
-        if (fit(kept_.size(), held_.bytes())) return;
-        is_over_ = true;
-        if (policy_.clock() < next_eviction_) return;
+        while (keys_.size() > options_.known_keys)
+            drop_key();
+        is_over_ = !fit(kept_.size(), held_.bytes());
+        if (!is_over_ || policy_.clock() < next_eviction_) return;
         unsigned running = 0;
         const CachedKey* last = nullptr; // the last one found in flight: those before it are, too
         while (!fit(kept_.size(), held_.bytes())) {
@@ -663,15 +661,12 @@ class CaptureStore {
         ++stats_.evictions;
         observe([&] { return ObservedEviction{"CaptureCache", key->report.key, stats_.evictions}; });
     }
-    /// Drops the least recently run key without a graph; false if it is the last one, which has just been run.
-    bool drop_key() noexcept {
-        const Place place = keys_.begin();
-        if (place == keys_.last()) return false;
-        const std::shared_ptr<CachedKey> gone = *place;
+    /// Drops the least recently run key without a graph. There are several: the last one has just been run.
+    void drop_key() noexcept {
+        const std::shared_ptr<CachedKey> gone = *keys_.begin();
         erase(*gone);
         ++stats_.evictions;
         observe([&] { return ObservedEviction{"CaptureCache", gone->report.key, stats_.evictions}; });
-        return true;
     }
 
     static constexpr std::uint64_t rare = 64; ///< graphs looked at for each call, on average

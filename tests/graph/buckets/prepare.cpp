@@ -196,6 +196,25 @@ TEST_CASE("a prepare that fails leaves the shapes as they were", "[capture][buck
     CHECK(f.captures() == 4);
 }
 
+TEST_CASE("a prepare that fails waits for the runs that it has begun", "[capture][bucket]") {
+    const Stream stream;
+    int calls = 0;
+    std::atomic<bool> has_ended = false;
+    const auto end_late = [](void* flag) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        static_cast<std::atomic<bool>*>(flag)->store(true);
+    };
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<int> data) {
+            if (++calls == 2) throw std::runtime_error("the capture");
+            cudag::check(cudaLaunchHostFunc(s, end_late, &has_ended));
+            return first_plus_one(s, data);
+        },
+        {.warm_up_runs = 1, .bucket = Bucket::powers_of_two()});
+    CHECK_THROWS_WITH(f.prepare(stream, {2}), "the capture");
+    CHECK(has_ended);
+}
+
 TEST_CASE("what prepare cannot do is refused by name", "[capture][bucket]") {
     const Stream stream;
     GraphedFunction plain(first_plus_one);

@@ -201,7 +201,8 @@ TEST_CASE("a kernel with the number of a condition is refused where its number c
     GraphBuilder b;
     const auto condition = b.condition(1);
     b.if_(condition, [](GraphBuilder&) {}).label("branch");
-    b.kernel({}, load_at, condition.native(), cells).label("number"); // never run
+    const auto other = b.kernel({}, store, cells, 1);
+    b.kernel({}, load_at, condition.native(), cells).label("number").after(other); // never run
     const Graph graph = std::move(b).build();
     const Graph clone = graph.clone(); // the numbers are the same
     check_same(graph, clone);
@@ -212,6 +213,16 @@ TEST_CASE("a kernel with the number of a condition is refused where its number c
                                  ContainsSubstring("if \"branch\""));
     CHECK(outer.node_count() == 1);
     run(std::move(outer));
+}
+
+TEST_CASE("a condition in an object becomes that of the copy as a whole", "[graph][clone][conditional]") {
+    GraphBuilder b;
+    const auto condition = b.condition(0);
+    const auto alone = b.kernel({}, set_condition, condition, 1U);
+    const auto in_object = b.kernel({}, set_condition_of, ConditionOnly{condition}, 0U).after(alone);
+    b.if_(condition, [](GraphBuilder&) {}).after(in_object);
+    const Graph clone = std::move(b).build().clone();
+    CHECK(clone.find_one(set_condition_of).get<0>().condition == clone.find_one(set_condition).get<0>());
 }
 
 TEST_CASE("a clone of a graph with conditionals has an exec beside that of the original",

@@ -1,4 +1,5 @@
 // What a CaptureCache keeps if there is no room for all keys, and what it says about that.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -148,6 +149,20 @@ TEST_CASE("a key whose graph went need not warm up again", "[capture][cache][pol
     CHECK(cache.report().keys.back().eager_runs < 5 + 20);
     CHECK(cache.stats().captures == 3);
     CHECK(cache.stats().returns == 1);
+}
+
+TEST_CASE("a key that comes back after each eviction is counted each time", "[capture][cache][policy]") {
+    const auto cells = device({0, 0});
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0, .capacity = 1});
+    for (const int phase : {0, 1, 2, 3, 4}) {
+        for (int i = 0; i < 40; ++i) {
+            cache.run(stream, phase % 2, storing(cells, phase % 2, i));
+            stream.synchronize();
+        }
+        CHECK(cache.stats().evictions == static_cast<std::uint64_t>(phase));
+        CHECK(cache.stats().returns == static_cast<std::uint64_t>(std::max(phase - 1, 0)));
+    }
 }
 
 TEST_CASE("graphs take no more memory than they may, a floor aside", "[capture][cache][policy]") {

@@ -83,6 +83,7 @@ TEST_CASE("a value that the key lacks is named: node, argument, old and new valu
                                  ContainsSubstring("frozen_values.cpp:") && ContainsSubstring(": argument 2: 3 -> 4"));
     CHECK(error.labels() == Labels{"count"});
     CHECK(std::string(error.location().file).ends_with("frozen_values.cpp"));
+    CHECK_THAT(error.what(), ContainsSubstring(fmt::format("frozen_values.cpp:{}: argument 2", error.location().line)));
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     REQUIRE(error.differences().size() == 1);
     const Difference& difference = error.differences().front();

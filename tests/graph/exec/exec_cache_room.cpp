@@ -101,6 +101,28 @@ TEST_CASE("execs of a former phase give way to those of the next one", "[exec][c
     CHECK(cache.stats().execs == 3);
 }
 
+TEST_CASE("an exec displaces a rarer one, also beside one more frequent than itself", "[exec][cache][policy]") {
+    const Stores stores;
+    const Stream stream;
+    ExecCache cache({.capacity = 3}); // two, and a place for those that come and go
+    const std::vector<Graph> graphs = structures(stores, 8);
+    const Graph& often = graphs[0];
+    const Graph& rare = graphs[1];
+    const Graph& sometimes = graphs[2];
+    for (int i = 0; i < 4; ++i) { // `rare` gets its place
+        hits(cache, often, stream);
+        hits(cache, rare, stream);
+    }
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < 60; ++i) {
+        hits(cache, often, stream);
+        found += hits(cache, sometimes, stream) ? 1 : 0;
+        hits(cache, often, stream);
+        hits(cache, graphs[3 + i % 5], stream);
+    }
+    CHECK(found >= 50);
+}
+
 TEST_CASE("launches of one exec in a row count for it", "[exec][cache][policy]") {
     const Stores stores;
     const Stream stream;

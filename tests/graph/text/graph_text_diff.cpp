@@ -132,6 +132,47 @@ TEST_CASE("a text of other nodes, attributes and inner graphs differs in them", 
     }
 }
 
+TEST_CASE("nodes inside are compared from the first on", "[text]") {
+    cudag::DeviceBuffer<int> cells(1);
+    const auto with_child = [&](int value) {
+        GraphBuilder inner;
+        inner.kernel({}, store, cells, value);
+        const Graph part = std::move(inner).build();
+        GraphBuilder b;
+        b.child(part);
+        return std::move(b).build();
+    };
+    const auto differences = diff(with_child(1), to_text(with_child(2)));
+    REQUIRE(differences.size() == 1);
+    CHECK(differences[0].old_value == "1");
+    CHECK(differences[0].new_value == "2");
+}
+
+TEST_CASE("the order in which a text has a node's edges is no difference", "[text]") {
+    GraphBuilder b;
+    const auto one = b.kernel({}, nothing), two = b.kernel({}, nothing);
+    b.join(one, two);
+    const Graph graph = std::move(b).build();
+    std::string text = to_text(graph);
+    const std::size_t place = text.find("after: 0 to 1\n");
+    REQUIRE(place != std::string::npos);
+    CHECK(diff(graph, text.replace(place, 13, "after: 1, 0")).empty());
+}
+
+TEST_CASE("a condition whose initial value a text does not know differs from one with a value", "[text]") {
+    GraphBuilder b;
+    b.if_(b.condition(1), [](GraphBuilder&) {}).label("branch");
+    const Graph graph = std::move(b).build();
+    std::string text = to_text(graph);
+    const std::size_t place = text.find("initial 1");
+    REQUIRE(place != std::string::npos);
+    const auto differences = diff(graph, text.replace(place, 9, "unknown initial value"));
+    REQUIRE(differences.size() == 1);
+    CHECK(differences[0].field == "initial value");
+    CHECK(differences[0].old_value == "1");
+    CHECK(differences[0].new_value == "unknown");
+}
+
 TEST_CASE("a difference of nodes and edges from a text needs another instance", "[text]") {
     const auto two = [](bool has_edge) {
         GraphBuilder b;

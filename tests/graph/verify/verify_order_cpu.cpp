@@ -98,6 +98,22 @@ TEST_CASE("a writer that nothing orders after a reader is named with the reader"
     CHECK(cells[1] == 1);
 }
 
+TEST_CASE("of two readers disturbed by one writer, the inputs of the first are shown", "[verify]") {
+    const Stream stream;
+    PinnedBuffer<int> cells(3);
+    cells[0] = 1;
+    cells[1] = cells[2] = 0;
+    GraphBuilder b({.races = cudag::Races::allowed});
+    const auto first = cells.span().first(1), second = cells.span().subspan(1, 1), third = cells.span().last(1);
+    const auto reader = b.host([&] { cells[1] = cells[0]; }).reads(first).writes(second).label("reader");
+    b.host([&] { cells[2] = cells[0]; }).reads(first).writes(third).label("second reader").after(reader);
+    b.host([&] { cells[0] = 5; }).writes(first).label("writer");
+    const Verification result = cudag::verify(std::move(b).build(), stream, {.launches = many_launches});
+    REQUIRE(labels_of(result) == Labels{"reader", "second reader"});
+    CHECK_FALSE(result.differences[0].inputs.empty());
+    CHECK(result.differences[1].inputs.empty());
+}
+
 TEST_CASE("the search can be switched off", "[verify]") {
     const Stream stream;
     PinnedBuffer<int> cells(4);
