@@ -98,7 +98,7 @@ TEST_CASE("a writer that nothing orders after a reader is named with the reader"
     CHECK(cells[1] == 1);
 }
 
-TEST_CASE("of two readers disturbed by one writer, the inputs of the first are shown", "[verify]") {
+TEST_CASE("of two nodes with wrong results, the inputs of the first are shown", "[verify]") {
     const Stream stream;
     PinnedBuffer<int> cells(3);
     cells[0] = 1;
@@ -106,7 +106,7 @@ TEST_CASE("of two readers disturbed by one writer, the inputs of the first are s
     GraphBuilder b({.races = cudag::Races::allowed});
     const auto first = cells.span().first(1), second = cells.span().subspan(1, 1), third = cells.span().last(1);
     const auto reader = b.host([&] { cells[1] = cells[0]; }).reads(first).writes(second).label("reader");
-    b.host([&] { cells[2] = cells[0]; }).reads(first).writes(third).label("second reader").after(reader);
+    b.host([&] { cells[2] = cells[1]; }).reads(second).writes(third).label("second reader").after(reader);
     b.host([&] { cells[0] = 5; }).writes(first).label("writer");
     const Verification result = cudag::verify(std::move(b).build(), stream, {.launches = many_launches});
     REQUIRE(labels_of(result) == Labels{"reader", "second reader"});
