@@ -18,6 +18,7 @@ OTHER_FILES = {
     "lib/observe/event_text.cpp": "events, listed on docs/tracing.md",
     "lib/observe/label_map.cpp": "the labels of a trace",
     "lib/profile/chrome_trace.cpp": "traces",
+    "lib/release/released_memory.cpp": "the amounts of a release, shown on docs/release.md",
     "lib/segments/segment_report.cpp": "the report of a SegmentedGraph, shown on docs/segments.md",
     "lib/verify/verification.cpp": "the result of verify, shown on docs/compare-with-eager.md",
     "lib/profile/profile_diff.cpp": "the comparison of profiles",

@@ -9,6 +9,7 @@ namespace pages {
 void buckets();
 void first();
 void footprint();
+void release();
 void graphs();
 void kinds();
 void races();

@@ -10,6 +10,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/footprint.hpp>
 #include <cudag/frozen_value.hpp>
+#include <cudag/released_memory.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/steps.hpp>
@@ -210,6 +211,11 @@ class CUDAG_EXPORT CaptureCache {
     /// Returns the memory of the graphs, with the high-water mark of their executables (see
     /// CaptureCacheOptions::max_bytes). Reads the graphs.
     [[nodiscard]] CacheFootprint memory() const;
+
+    /// Gives the memory of the releasable pools kept by the graphs back to the device, and unused graph memory, until
+    /// `restore_memory`: see ExecCache::release_memory.
+    ReleasedMemory release_memory(ReleaseOptions options = {});
+    std::size_t restore_memory();
 
   private:
     RunKind run(cudaStream_t stream, const detail::KeyView& key, std::span<const ChangingBuffer> buffers,

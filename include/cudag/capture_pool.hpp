@@ -5,6 +5,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/owner_argument.hpp>
 #include <cudag/footprint.hpp>
+#include <cudag/released_memory.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstddef>
@@ -32,6 +33,14 @@ struct PoolId {
     friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
+/// The options of a CapturePool.
+struct CapturePoolOptions {
+    /// Lets `release` give the memory back to the device for a while. Such a pool takes memory in pieces of 2 MiB or
+    /// more, by CUDA's virtual memory management: copies in it count as of another origin than those in other pools
+    /// (see `Exec::update`).
+    bool releasable = false;
+};
+
 /// Device memory for captured work. Allocation works also during a stream capture, in every mode, and adds no node
 /// (unlike graph memory nodes): the graph uses the address, and the memory exists before the graph runs.
 ///
@@ -43,7 +52,8 @@ struct PoolId {
 ///     });
 ///
 /// The memory of a buffer goes back to the pool, for later allocations, when the buffer's last owner lets go. It goes
-/// back to CUDA only with the whole pool. Buffers, and graphs that retain the pool, keep it alive after this object:
+/// back to CUDA only with the whole pool, or for a while by `release`. Buffers, and graphs that retain the pool, keep
+/// it alive after this object:
 /// - A graph that keeps a *buffer* (retained, or given as an owner to a node or to a captured launch) has the buffer's
 ///   memory for itself.
 /// - A graph that retains the *pool*, and borrows from buffers (by span or pointer), keeps their memory valid. After
@@ -57,6 +67,8 @@ class CUDAG_EXPORT CapturePool {
     /// Makes an empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no
     /// device, or it has no memory pools.
     explicit CapturePool(std::string_view label = {}, SourceLocation location = SourceLocation::current());
+    CapturePool(std::string_view label, CapturePoolOptions options,
+                SourceLocation location = SourceLocation::current());
     CapturePool(CapturePool&&) noexcept = default;
     CapturePool& operator=(CapturePool&&) noexcept = default;
     CapturePool(const CapturePool&) = delete;            // cudag: a CapturePool has one owner: std::move(pool)
@@ -103,13 +115,39 @@ class CUDAG_EXPORT CapturePool {
     /// Returns whether the pool is sealed.
     [[nodiscard]] bool is_sealed() const;
 
+    /// Returns whether the pool was made with `.releasable`.
+    [[nodiscard]] bool is_releasable() const;
+    /// Gives the pool's memory back to the device, for example while a server sleeps, and keeps its addresses.
+    ///
+    ///     cudag::CapturePool pool("activations", {.releasable = true});
+    ///     const cudag::DeviceBuffer<float> scratch = pool.allocate<float>(1024);
+    ///     pool.release(); // the server sleeps
+    ///     pool.restore(); // every address, graph and Exec as before
+    ///
+    /// Waits for all work of the device; no other thread may launch work that uses the memory meanwhile. From then on,
+    /// until `restore`:
+    /// - A launch of an Exec throws Error if its graph keeps the pool or a buffer of it, or has an address in the
+    ///   memory. cudag does not see launches by `native()`, launches by kernels, or work in streams outside of Execs:
+    ///   they must not use the memory.
+    /// - `allocate` throws CaptureError. Buffers may end; their memory goes back to the pool.
+    /// Host memory keeps `options.contents`. Does nothing if the memory is released already. Throws Error, and
+    /// changes nothing, if the pool is not releasable, if the host lacks the memory for the contents, or if CUDA
+    /// refuses.
+    ReleasedMemory release(ReleaseOptions options = {});
+    /// Takes memory for all addresses again, with the contents kept by `release`, and waits for their copies. Returns
+    /// the size in bytes; 0 if the memory is not released. Throws Error if the device lacks the memory: the pool then
+    /// stays released, and the call can be repeated.
+    std::size_t restore();
+    /// Returns whether the memory is released at present.
+    [[nodiscard]] bool is_released() const;
+
     /// Returns the number of live buffers of the pool, including buffers kept by graphs only; buffers without elements
     /// do not count.
     [[nodiscard]] std::size_t count() const;
     /// Returns the size of the live buffers in bytes.
     [[nodiscard]] std::size_t bytes() const;
     /// Returns the size of the pool's memory in bytes, in buffers or for later ones. It shrinks only when the pool
-    /// ends.
+    /// ends, and is 0 while the memory is released.
     [[nodiscard]] std::size_t reserved_bytes() const;
 
     /// Returns the pool's name and memory, with the high-water mark of its buffers.

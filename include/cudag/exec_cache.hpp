@@ -4,6 +4,7 @@
 #include <cudag/config.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/footprint.hpp>
+#include <cudag/released_memory.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 
@@ -91,6 +92,16 @@ class CUDAG_EXPORT ExecCache {
     [[nodiscard]] ExecCacheStats stats() const;
     /// Returns the memory of the Execs, with the high-water mark of what CUDA took for them.
     [[nodiscard]] CacheFootprint memory() const;
+
+    /// Releases the memory of this cache for a while, without dropping a graph: gives the memory of all releasable
+    /// CapturePools that its graphs keep back to the device (see `CapturePool::release`), and all unused graph memory
+    /// of the current device. Waits for the device. A launch of a graph with released memory throws Error, until
+    /// `restore_memory`, also in other caches; graph memory comes back by itself. Throws Error if CUDA or the host
+    /// refuses: pools released by the call are then restored.
+    ReleasedMemory release_memory(ReleaseOptions options = {});
+    /// Takes the memory of the pools again, at the same addresses. Returns the size in bytes. Throws Error if the
+    /// device lacks memory: the call can be repeated.
+    std::size_t restore_memory();
 
   private:
     [[nodiscard]] detail::ExecStore& store() const;

@@ -14,7 +14,9 @@ struct PoolFootprint {
     std::string name;          ///< "CapturePool \"activations\" made at a.cpp:12"
     std::size_t used = 0;      ///< in live buffers
     std::size_t used_high = 0; ///< the maximum of `used` since the pool was made
-    std::size_t reserved = 0;  ///< in buffers or for later ones: taken from the device; it never shrinks
+    std::size_t reserved = 0;  ///< in buffers or for later ones: taken from the device; it shrinks by a release only
+    std::size_t released = 0;  ///< given back to the device by `CapturePool::release`, until `restore`
+    std::size_t kept = 0;      ///< host memory that holds the contents of a released pool
     friend bool operator==(const PoolFootprint&, const PoolFootprint&) = default;
 };
 
@@ -32,7 +34,7 @@ struct Footprint {
     std::size_t graph_memory = 0;
     std::size_t graph_memory_requested = 0; ///< the sizes of all alloc nodes: `graph_memory` without reuse
     std::size_t buffers = 0;                ///< DeviceBuffers kept, and static inputs; without buffers of pools
-    std::vector<PoolFootprint> pools;       ///< pools kept, by themselves or by one of their buffers
+    std::vector<PoolFootprint> pools;       ///< pools kept, by themselves or by one of their buffers, also released
     std::size_t parameters = 0;             ///< arguments of kernels, in host memory
     /// Host memory kept for copies: PinnedBuffers, values of `copied`, and a shared_ptr's object with the elements in
     /// itself, such as an array. The elements of a vector are elsewhere: they count as borrowed.
@@ -41,8 +43,10 @@ struct Footprint {
 
     /// Returns the device memory: `executable`, `graph_memory`, `buffers`, and the `reserved` memory of `pools`.
     [[nodiscard]] CUDAG_EXPORT std::size_t device() const noexcept;
-    /// Returns the host memory kept: `parameters` and `host_owned`.
-    [[nodiscard]] std::size_t host() const noexcept { return parameters + host_owned; }
+    /// Returns the host memory kept: `parameters`, `host_owned`, and the `kept` memory of released `pools`.
+    [[nodiscard]] CUDAG_EXPORT std::size_t host() const noexcept;
+    /// Returns the device memory released for a while: the `released` memory of `pools`.
+    [[nodiscard]] CUDAG_EXPORT std::size_t released() const noexcept;
     friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
@@ -59,7 +63,8 @@ struct CacheFootprint {
 /// MiB, CapturePool \"a\" made at a.cpp:12 1.0 MiB); host: 24 bytes (parameters 24 bytes); borrowed: 4 bytes". Leaves
 /// out what is 0.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Footprint& memory);
-/// Describes the pool: "CapturePool \"a\" made at a.cpp:12: 1.0 MiB reserved, 512 bytes used, at most 1.0 KiB".
+/// Describes the pool: "CapturePool \"a\" made at a.cpp:12: 1.0 MiB reserved, 512 bytes used, at most 1.0 KiB"; a
+/// released one with ", 2.0 MiB released, 1.0 MiB kept on the host".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const PoolFootprint& pool);
 /// Describes the cache: "3 graphs, 300.0 KiB held, at most 400.0 KiB; device: ...".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const CacheFootprint& cache);

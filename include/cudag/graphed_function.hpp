@@ -7,6 +7,7 @@
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/frozen_value.hpp>
+#include <cudag/released_memory.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/stream.hpp>
@@ -197,6 +198,12 @@ class GraphedFunction<Output(First, Input...)> {
     [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }
     /// Returns the memory of all shapes, with the high-water mark of static inputs and executables. Reads the graphs.
     [[nodiscard]] CacheFootprint memory() const { return cache_.memory(); }
+
+    /// Gives the memory of releasable pools back to the device, and unused graph memory, until `restore_memory`: see
+    /// ExecCache::release_memory. With a `bucket`, static inputs are in the pool: let `capture.pool` be a releasable
+    /// one. `forward` throws Error meanwhile. Without a bucket, static inputs stay.
+    ReleasedMemory release_memory(ReleaseOptions options = {}) { return cache_.release_memory(options); }
+    std::size_t restore_memory() { return cache_.restore_memory(); }
 
   private:
     detail::GraphedCache cache_;

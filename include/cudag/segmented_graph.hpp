@@ -5,6 +5,7 @@
 #include <cudag/config.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/released_memory.hpp>
 #include <cudag/segment_report.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -21,6 +22,7 @@ namespace cudag {
 namespace detail {
 
 class SegmentedState;
+struct CacheContent;
 
 } // namespace detail
 
@@ -79,11 +81,17 @@ class CUDAG_EXPORT SegmentedGraph {
     /// Returns the parts, the counts, and the memory across breaks. Reads the graphs: not for each launch.
     [[nodiscard]] SegmentedReport report() const;
 
+    /// Gives the memory of the releasable pools kept by the segments back to the device, and unused graph memory, until
+    /// `restore_memory`: see ExecCache::release_memory.
+    ReleasedMemory release_memory(ReleaseOptions options = {});
+    std::size_t restore_memory();
+
   private:
     friend class StreamCapture;
     friend class detail::CaptureAttempt;
     explicit SegmentedGraph(std::shared_ptr<detail::SegmentedState> state) noexcept;
     [[nodiscard]] const std::shared_ptr<detail::SegmentedState>& state() const;
+    [[nodiscard]] detail::CacheContent content() const;
 
     std::shared_ptr<detail::SegmentedState> state_;
 };

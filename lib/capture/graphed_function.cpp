@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/launch_looks.hpp"
 #include "cuda/memory_holders.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/observing.hpp"
@@ -47,6 +48,7 @@ class GraphedCache::State {
     State(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location)
         : setup_{std::move(task), options, location}, held_("GraphedFunction", std::string(), location) {
         if (setup_.options.bucket) make_pool();
+        is_looked_at_ = setup_.pool != nullptr || setup_.options.verify != 0;
     }
     ~State() {
         if (setup_.pool == nullptr) return;
@@ -83,6 +85,7 @@ class GraphedCache::State {
         for (const GraphedShape& shape : shapes_)
             shape.add_to(content);
         if (guest_) guest_->add_to(content);
+        if (setup_.pool) content.owners.push_back(setup_.pool->owner());
         return content;
     }
     [[nodiscard]] std::vector<CopiedInput> last_copied() const {
@@ -95,6 +98,7 @@ class GraphedCache::State {
     void require_memory(GraphedInputs given) const;
     void evict() noexcept;
     void count_held() noexcept;
+    void look_at(GraphedShape& shape, GraphedInputs given);
 
     /// A shape without a graph.
     struct KnownShape {
@@ -130,6 +134,7 @@ class GraphedCache::State {
     MemoryHolder held_;
     std::optional<GraphedShape> guest_; ///< the shape of the last eager run
     bool last_is_guest_ = false;
+    bool is_looked_at_ = false;       ///< whether `look_at` has to do something before a replay
     std::shared_ptr<const void> cut_; ///< the output of the last padded call, cut
     std::vector<KnownShape> known_;   ///< those without a graph
     KeepPolicy policy_;
@@ -261,14 +266,24 @@ unsigned long long GraphedCache::State::order_behind_last(cudaStream_t stream) c
     return id;
 }
 
+/// Looks at a shape before its replay: copies into released memory would be no error of CUDA's, but a fault.
+void GraphedCache::State::look_at(GraphedShape& shape, GraphedInputs given) {
+    if (setup_.pool != nullptr && is_looked_for(LaunchLook::released) && setup_.pool->is_released())
+        refuse<Error>(
+            fmt::format("its memory is released, in {}; call restore_memory() before, or restore() of the pool",
+                        setup_.pool->memory().name),
+            setup_.subject(), cudaErrorNotReady);
+    if (setup_.options.verify != 0) shape.verify(setup_, given);
+}
+
 /// Replays a known shape, which becomes the last one, with `inputs`: those given, or a call.
 template <class Inputs>
 void GraphedCache::State::replay(std::reverse_iterator<Place> known, cudaStream_t stream, GraphedInputs given,
                                  const Inputs& inputs) {
     std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
     if (!setup_.is_on_only_device) device.emplace(setup_.device);
-    if (setup_.options.verify != 0) [[unlikely]]
-        known->verify(setup_, given);
+    if (is_looked_at_) [[unlikely]]
+        look_at(*known, given);
     copied_inputs_ += known->replay(stream, inputs);
     policy_.use_kept(known->history);
     if (known != shapes_.rbegin()) shapes_.use(std::prev(known.base()));

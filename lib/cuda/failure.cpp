@@ -4,6 +4,7 @@
 #include "cuda_log.hpp"
 #include "memory_holders.hpp"
 #include "observing.hpp"
+#include "released_memory.hpp"
 #include "unfinished.hpp"
 
 #include <fmt/format.h>
@@ -56,6 +57,15 @@ std::string about_another_runtime(cudaError_t status) {
 std::string about_unfinished(std::vector<std::string>& labels) {
     const auto nodes = list_unfinished();
     return nodes ? describe_unfinished(*nodes, labels) : std::string();
+}
+
+/// CUDA rejects nodes, updates and instantiations with released memory by a bare "invalid argument".
+std::string about_released() {
+    std::string text;
+    for (const auto& pool : released_pools())
+        text += fmt::format("{}{}", text.empty() ? "; if this uses released memory, call restore() first: of " : ", ",
+                            pool->name);
+    return text;
 }
 
 } // namespace
@@ -136,6 +146,7 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
         text += fmt::format("; {}", advice);
     if (is_fault(status)) text += about_unfinished(subject.labels);
     if (status == cudaErrorMemoryAllocation) text += describe_holders();
+    if (status == cudaErrorInvalidValue) text += about_released();
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
 }
 

@@ -1,13 +1,14 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
+#include "before_launch.hpp"
 #include "update_rules.hpp"
-#include "watched_writes.hpp"
 
 #include "compare/diff.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/launch_looks.hpp"
 #include "cuda/memory_holders.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
@@ -117,8 +118,6 @@ void ExecState::launch(cudaStream_t stream) {
     disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // device-updatable nodes must be on the device before kernels change them
-    if (are_writes_watched()) [[unlikely]]
-        declare_writes(*this);
     HostLaunches* const host_launches = hosts_.find_launches();
     StreamKey target;
     if (host_launches != nullptr) [[unlikely]] {
@@ -140,9 +139,13 @@ void ExecState::launch(cudaStream_t stream) {
 
 void ExecState::launch_native(cudaStream_t stream) const {
     bind_context();
+    if (is_any_launch_looked_at()) [[unlikely]]
+        look_before_launch(*this);
     const CUresult result = driver().graph_launch(native_, stream);
-    if (result != CUDA_SUCCESS) [[unlikely]]
+    if (result != CUDA_SUCCESS) [[unlikely]] {
+        look_after_failed_launch(*this);
         raise_launch_failure(to_runtime(result), *exclusive_graph_, replays_ != 0 && !options_.auto_free_on_launch);
+    }
 }
 
 void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const {

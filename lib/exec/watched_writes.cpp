@@ -53,8 +53,21 @@ bool says_all(const ExecState& exec, const NodePlace& node) {
 
 } // namespace
 
-bool are_writes_watched() noexcept {
+namespace {
+
+Watches watches_writes() noexcept {
     static const auto watches = find<Watches>("cudart_cpu_watches_writes");
+    return watches;
+}
+
+} // namespace
+
+bool can_writes_be_watched() noexcept {
+    return watches_writes() != nullptr;
+}
+
+bool are_writes_watched() noexcept {
+    const Watches watches = watches_writes();
     return watches != nullptr && watches();
 }
 

@@ -7,6 +7,8 @@ class ExecState;
 
 /// Whether the program's runtime can watch writes, and does.
 [[nodiscard]] bool are_writes_watched() noexcept;
+/// Whether the program's runtime can watch writes.
+[[nodiscard]] bool can_writes_be_watched() noexcept;
 
 /// Declares to the runtime the accesses of all nodes of an exec that declare every argument.
 void declare_writes(const ExecState& exec);

@@ -58,6 +58,8 @@ CacheFootprint footprint_of(const CacheContent& content) {
         sum.add(*exec);
     for (const Graph* const graph : content.graphs)
         sum.add(*graph);
+    for (const auto& owner : content.owners)
+        sum.add_owner(owner);
     sum.add_buffers(content.buffers);
     CacheFootprint result{sum.total(), content.execs.size() + content.graphs.size(), content.held, content.held_high};
     if (content.is_measured) result.memory.executable = content.held;
@@ -85,8 +87,18 @@ std::size_t Footprint::device() const noexcept {
                            [](std::size_t sum, const PoolFootprint& pool) { return sum + pool.reserved; });
 }
 
+std::size_t Footprint::host() const noexcept {
+    return std::accumulate(pools.begin(), pools.end(), parameters + host_owned,
+                           [](std::size_t sum, const PoolFootprint& pool) { return sum + pool.kept; });
+}
+
+std::size_t Footprint::released() const noexcept {
+    return std::accumulate(pools.begin(), pools.end(), std::size_t{0},
+                           [](std::size_t sum, const PoolFootprint& pool) { return sum + pool.released; });
+}
+
 std::string to_string(const Footprint& memory) {
-    SizeList device, host;
+    SizeList device, host, released;
     device.add("executable", memory.executable);
     device.add("graph memory", memory.graph_memory,
                memory.graph_memory_requested == memory.graph_memory
@@ -97,15 +109,23 @@ std::string to_string(const Footprint& memory) {
         device.add(pool.name, pool.reserved);
     host.add("parameters", memory.parameters);
     host.add("kept memory", memory.host_owned);
+    for (const PoolFootprint& pool : memory.pools) {
+        host.add("contents of " + pool.name, pool.kept);
+        released.add(pool.name, pool.released);
+    }
     std::string text = fmt::format("device: {}{}; host: {}{}", size_text(memory.device()), device.text(),
                                    size_text(memory.host()), host.text());
+    if (memory.released() != 0) text += fmt::format("; released: {}{}", size_text(memory.released()), released.text());
     if (memory.host_borrowed != 0) text += fmt::format("; borrowed: {}", size_text(memory.host_borrowed));
     return text;
 }
 
 std::string to_string(const PoolFootprint& pool) {
-    return fmt::format("{}: {} reserved, {} used, at most {}", pool.name, size_text(pool.reserved),
-                       size_text(pool.used), size_text(pool.used_high));
+    std::string text = fmt::format("{}: {} reserved, {} used, at most {}", pool.name, size_text(pool.reserved),
+                                   size_text(pool.used), size_text(pool.used_high));
+    if (pool.released != 0) text += fmt::format(", {} released", size_text(pool.released));
+    if (pool.kept != 0) text += fmt::format(", {} kept on the host", size_text(pool.kept));
+    return text;
 }
 
 std::string to_string(const CacheFootprint& cache) {

@@ -120,7 +120,10 @@ void FootprintSum::add(const Graph& graph) {
 }
 
 void FootprintSum::add(const Exec& exec) {
-    const ExecState& state = Access::state(exec);
+    add(Access::state(exec));
+}
+
+void FootprintSum::add(const ExecState& state) {
     read_all(state.source());
     read_all(state.effective().basis());
     const GraphLocks locks(state.source(), state.effective().basis());
@@ -137,6 +140,14 @@ void FootprintSum::add(const Exec& exec) {
     for (const PlannedGraph& graph : state.plan().graphs)
         added += graph.planned->kernels;
     sum_.executable += estimated_exec_bytes(nodes_in_tree(state.source()) + added);
+}
+
+std::vector<std::shared_ptr<PoolState>> FootprintSum::pools() const {
+    std::vector<std::shared_ptr<PoolState>> pools;
+    for (const auto& [state, pool] : pools_)
+        pools.push_back(std::const_pointer_cast<PoolState>(pool));
+    std::ranges::sort(pools, {}, [](const auto& pool) { return pool->id(); });
+    return pools;
 }
 
 Footprint FootprintSum::total() const {

@@ -17,6 +17,7 @@ class Graph;
 
 namespace cudag::detail {
 
+class ExecState;
 class GraphOwners;
 class GraphState;
 class PoolState;
@@ -28,7 +29,13 @@ class FootprintSum {
     void add(const Graph& graph);
     /// Adds the memory of an exec, with its effective parameters.
     void add(const Exec& exec);
+    void add(const ExecState& exec);
     void add_buffers(std::size_t bytes) noexcept { sum_.buffers += bytes; }
+
+    /// Adds what `owner` keeps alive.
+    void add_owner(const std::shared_ptr<const void>& owner);
+    /// Returns the pools, the oldest first.
+    [[nodiscard]] std::vector<std::shared_ptr<PoolState>> pools() const;
 
     /// Returns the sum.
     [[nodiscard]] Footprint total() const;
@@ -42,7 +49,6 @@ class FootprintSum {
 
     template <class Params>
     void add_tree(const GraphState& graph, const Params& params);
-    void add_owner(const std::shared_ptr<const void>& owner);
     void add_owners(const GraphOwners& owners);
 
     Footprint sum_; ///< without pools and host memory

@@ -11,9 +11,13 @@
 namespace cudag {
 
 CapturePool::CapturePool(std::string_view label, SourceLocation location)
+    : CapturePool(label, CapturePoolOptions{}, location) {}
+
+CapturePool::CapturePool(std::string_view label, CapturePoolOptions options, SourceLocation location)
     : state_([&] {
           const detail::WaitingRelease deleter([](void* pool) { delete static_cast<detail::PoolState*>(pool); });
-          return std::shared_ptr<detail::PoolState>(new detail::PoolState(label, location), deleter);
+          return std::shared_ptr<detail::PoolState>(new detail::PoolState(label, options.releasable, location),
+                                                    deleter);
       }()) {}
 
 std::shared_ptr<void> CapturePool::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
@@ -66,6 +70,22 @@ std::size_t CapturePool::bytes() const {
 
 std::size_t CapturePool::reserved_bytes() const {
     return state().reserved_bytes();
+}
+
+bool CapturePool::is_releasable() const {
+    return state().is_releasable();
+}
+
+bool CapturePool::is_released() const {
+    return state().is_released();
+}
+
+ReleasedMemory CapturePool::release(ReleaseOptions options) {
+    return state().release(options);
+}
+
+std::size_t CapturePool::restore() {
+    return state().restore();
 }
 
 PoolFootprint CapturePool::memory() const {

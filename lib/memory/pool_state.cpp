@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/made_memory.hpp"
 #include "cuda/relaxed_capture.hpp"
+#include "cuda/released_memory.hpp"
 #include "held_blocks.hpp"
 #include "owners/pool_numbers.hpp"
 #include "owners/reclaim.hpp"
@@ -18,6 +19,7 @@
 #include <iterator>
 #include <new>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace cudag::detail {
@@ -35,10 +37,11 @@ cudaMemPool_t make_pool(Subject&& subject) {
     return pool;
 }
 
-/// The pools visible to `find`.
+/// The live pools, and those visible to `find`.
 struct Registry {
     std::mutex mutex;
     std::unordered_map<std::uint64_t, std::weak_ptr<PoolState>> pools;
+    std::unordered_set<const PoolState*> live; ///< all pools
 };
 
 /// The registry; never destroyed, since pools may outlive static objects.
@@ -46,6 +49,11 @@ Registry& registry() noexcept {
     alignas(Registry) static std::byte memory[sizeof(Registry)]; // static, since an allocation could fail
     static auto* all = new (memory) Registry;
     return *all;
+}
+
+std::uint64_t next_block_number() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
 }
 
 std::uint64_t next_id() noexcept {
@@ -57,18 +65,27 @@ std::uint64_t next_id() noexcept {
 
 void PoolBlockRelease::operator()(void* memory) noexcept {
     const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
-    last->release(static_cast<std::byte*>(memory));
+    last->give_back(static_cast<std::byte*>(memory));
 }
 
-PoolState::PoolState(std::string_view label, const SourceLocation& location) : PoolState() {
+PoolState::PoolState(std::string_view label, bool is_releasable, const SourceLocation& location) : PoolState() {
     id_ = next_id();
     holder_.emplace("CapturePool", std::string(label), location);
     name_ = holder_->name();
+    label_ = label;
     const RelaxedCapture allow_allocation;
-    pool_ = make_pool({name_, {}, location});
+    if (is_releasable) {
+        int device = 0;
+        checked(cudaGetDevice(&device), "cudaGetDevice");
+        virtual_.emplace(device, Subject{name_, {}, location});
+    } else {
+        pool_ = make_pool({name_, {}, location});
+    }
     checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     checked(cudaMalloc(&waits_, 1), "cudaMalloc");
     note_pool(this, id_);
+    const std::scoped_lock lock(registry().mutex);
+    registry().live.insert(this);
 }
 
 PoolState::~PoolState() {
@@ -76,11 +93,16 @@ PoolState::~PoolState() {
     {
         const std::scoped_lock lock(registry().mutex);
         registry().pools.erase(id_);
+        registry().live.erase(this);
     }
     const RelaxedCapture allow_free;
-    if (waits_ != nullptr) report_release(cudaFree(waits_), "cudaFree");
+    if (waits_ != nullptr)
+        report_release(cudaFree(waits_), "cudaFree");
+    else if (virtual_)
+        report_release(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (is_released_) forget_released(this);
     for (const auto& [address, block] : blocks_)
-        if (block.is_first) report_release(cudaFreeAsync(address, stream_), "cudaFreeAsync");
+        if (block.is_first && !virtual_) report_release(cudaFreeAsync(address, stream_), "cudaFreeAsync");
     if (pool_ != nullptr)
         report_release(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // takes effect when all its memory is free
     if (stream_ != nullptr) report_release(cudaStreamDestroy(stream_), "cudaStreamDestroy");
@@ -96,6 +118,8 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
     if (sealed_)
         refuse<CaptureError>("the pool is sealed; allocate before seal(), or call unseal()", subject(),
                              cudaErrorNotPermitted);
+    if (is_released_)
+        refuse<CaptureError>("the pool's memory is released; call restore() before", subject(), cudaErrorNotReady);
     if (count == 0) return nullptr;
     std::size_t used = 0;
     std::size_t bytes = 0;
@@ -107,6 +131,7 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
     if (block == blocks_.end()) block = obtain(bytes, subject());
     take(block, bytes);
     block->second.used = used;
+    block->second.number = next_block_number();
     ++count_;
     bytes_ += used;
     bytes_high_ = std::max(bytes_high_, bytes_);
@@ -137,29 +162,35 @@ PoolState::Blocks::iterator PoolState::smallest_free(std::size_t bytes) {
 }
 
 PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subject) {
+    if (virtual_) {
+        bytes = virtual_->rounded(bytes);
+        if (bytes == 0)
+            refuse<Error>("the size overflows; ask for fewer elements", std::move(subject), cudaErrorMemoryAllocation);
+    }
     Blocks one; // made first: nothing may fail after CUDA has allocated the memory
     auto node = one.extract(one.emplace(nullptr, Block{bytes, 0, true, make_free()}).first);
 
     const RelaxedCapture allow_allocation;
     const DeviceGuard device(stream_);
-    void* memory = nullptr;
-    const auto raise = [&](cudaError_t status, const char* operation) {
-        subject.text += fmt::format(" (the pool holds {} bytes)", reserved_);
-        raise_call<Error>(status, operation, std::move(subject));
-    };
-    if (const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream_); status != cudaSuccess)
-        raise(status, "cudaMallocFromPoolAsync");
-    // the memory now belongs to the stream, afterwards to any stream
-    if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess) {
-        report_release(cudaFreeAsync(memory, stream_), "cudaFreeAsync");
-        raise(status, "cudaStreamSynchronize");
-    }
-    node.key() = static_cast<std::byte*>(memory);
+    subject.text += fmt::format(" (the pool holds {} bytes)", reserved_);
+    node.key() = virtual_ ? virtual_->obtain(bytes, std::move(subject)) : obtain_from_cuda(bytes, std::move(subject));
     reserved_ += bytes;
     holder_->set(reserved_);
     const auto block = blocks_.insert(std::move(node)).position;
     set_free(block);
     return block;
+}
+
+std::byte* PoolState::obtain_from_cuda(std::size_t bytes, Subject&& subject) {
+    void* memory = nullptr;
+    if (const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream_); status != cudaSuccess)
+        raise_call<Error>(status, "cudaMallocFromPoolAsync", std::move(subject));
+    // the memory now belongs to the stream, afterwards to any stream
+    if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess) {
+        report_release(cudaFreeAsync(memory, stream_), "cudaFreeAsync");
+        raise_call<Error>(status, "cudaStreamSynchronize", std::move(subject));
+    }
+    return static_cast<std::byte*>(memory);
 }
 
 void PoolState::take(Blocks::iterator block, std::size_t bytes) {
@@ -171,7 +202,24 @@ void PoolState::take(Blocks::iterator block, std::size_t bytes) {
     set_free(next);
 }
 
-void PoolState::release(std::byte* address) noexcept {
+const PoolState::Block* PoolState::find_block(const void* address) const noexcept {
+    auto* const wanted = static_cast<std::byte*>(const_cast<void*>(address));
+    const auto next = blocks_.upper_bound(wanted);
+    if (next == blocks_.begin()) return nullptr;
+    const auto& [begin, block] = *std::prev(next);
+    return static_cast<std::size_t>(wanted - begin) < block.bytes ? &block : nullptr;
+}
+
+PoolState::Place PoolState::place_of(const void* address) noexcept {
+    const std::scoped_lock lock(registry().mutex);
+    for (const PoolState* const pool : registry().live) {
+        const std::scoped_lock inner(pool->mutex_);
+        if (const Block* const block = pool->find_block(address)) return {pool, block->used == 0 ? 0 : block->number};
+    }
+    return {};
+}
+
+void PoolState::give_back(std::byte* address) noexcept {
     const std::scoped_lock lock(mutex_);
     auto block = blocks_.find(address);
     --count_;
@@ -243,12 +291,127 @@ std::size_t PoolState::bytes() const {
 
 PoolFootprint PoolState::footprint() const {
     const std::scoped_lock lock(mutex_);
-    return {name_, bytes_, bytes_high_, reserved_};
+    if (!is_released_) return {name_, bytes_, bytes_high_, reserved_};
+    return {name_, bytes_, bytes_high_, 0, reserved_, kept_.bytes};
 }
 
 std::size_t PoolState::reserved_bytes() const {
     const std::scoped_lock lock(mutex_);
+    return is_released_ ? 0 : reserved_;
+}
+
+bool PoolState::is_released() const {
+    const std::scoped_lock lock(mutex_);
+    return is_released_;
+}
+
+Subject PoolState::subject_of(const char* call) const {
+    return {fmt::format("{}: {}", name_, call), {label_}, {}};
+}
+
+ReleasedMemory PoolState::release(const ReleaseOptions& options) {
+    if (!virtual_)
+        refuse<Error>("this pool's memory cannot be released; make the pool with {.releasable = true}",
+                      subject_of("release"), cudaErrorNotPermitted);
+    const std::scoped_lock releasing(release_mutex_);
+    if (is_released()) return {};
+    begin_release();
+    try {
+        const RelaxedCapture allow_calls;
+        const DeviceGuard device(stream_);
+        wait_for_device(); // without the lock: host nodes in flight may give buffers back
+        const std::scoped_lock lock(mutex_);
+        HostCopy copy = parts_to_keep(options.contents);
+        copy_to_host(copy);
+        virtual_->release(subject_of("release"));
+        kept_ = std::move(copy);
+        holder_->set(0);
+        return {reserved_, 0, kept_.bytes, 0};
+    } catch (...) {
+        end_release();
+        throw;
+    }
+}
+
+/// Makes launches and allocations be refused.
+void PoolState::begin_release() {
+    const std::scoped_lock lock(mutex_);
+    auto gone = std::make_shared<ReleasedPool>(ReleasedPool{this, name_, label_, {}});
+    for (const VirtualMemory::Piece& piece : virtual_->pieces())
+        gone->ranges.push_back({piece.address, piece.address + piece.bytes});
+    note_released(std::move(gone));
+    is_released_ = true;
+}
+
+void PoolState::end_release() noexcept {
+    const std::scoped_lock lock(mutex_);
+    is_released_ = false;
+    forget_released(this);
+}
+
+std::size_t PoolState::restore() {
+    const std::scoped_lock releasing(release_mutex_);
+    if (!is_released()) return 0;
+    {
+        const RelaxedCapture allow_calls;
+        const DeviceGuard device(stream_);
+        const std::scoped_lock lock(mutex_);
+        virtual_->restore(subject_of("restore"));
+        try {
+            copy_from_host(kept_);
+        } catch (...) {
+            virtual_->release(subject_of("restore"));
+            throw;
+        }
+        kept_ = {};
+        holder_->set(reserved_);
+    }
+    end_release();
     return reserved_;
+}
+
+PoolState::HostCopy PoolState::parts_to_keep(KeptContents contents) const {
+    HostCopy copy;
+    const auto add = [&copy](std::byte* address, std::size_t bytes) {
+        copy.parts.push_back({address, bytes, copy.bytes});
+        copy.bytes += bytes;
+    };
+    if (contents == KeptContents::all)
+        for (const VirtualMemory::Piece& piece : virtual_->pieces())
+            add(reinterpret_cast<std::byte*>(piece.address), piece.bytes);
+    if (contents == KeptContents::buffers)
+        for (const auto& [address, block] : blocks_)
+            if (block.used != 0) add(address, block.used);
+    return copy;
+}
+
+void PoolState::copy_to_host(HostCopy& copy) const {
+    if (copy.bytes == 0) return;
+    copy.data.reset(new (std::nothrow) std::byte[copy.bytes]); // pageable: pinning takes longer than the copies
+    if (copy.data == nullptr)
+        refuse<Error>(fmt::format("the host lacks {} bytes of memory for the contents; keep less of them (see "
+                                  "KeptContents)",
+                                  copy.bytes),
+                      subject_of("release"), cudaErrorMemoryAllocation);
+    for (const Kept& part : copy.parts)
+        checked(cudaMemcpyAsync(copy.data.get() + part.at, part.address, part.bytes, cudaMemcpyDeviceToHost, stream_),
+                "cudaMemcpyAsync");
+    checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+}
+
+void PoolState::copy_from_host(const HostCopy& copy) const {
+    for (const Kept& part : copy.parts)
+        checked(cudaMemcpyAsync(part.address, copy.data.get() + part.at, part.bytes, cudaMemcpyHostToDevice, stream_),
+                "cudaMemcpyAsync");
+    if (!copy.parts.empty()) checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+}
+
+void PoolState::wait_for_device() {
+    // cudaDeviceSynchronize would break captures
+    if (waits_ != nullptr) checked(cudaFree(waits_), "cudaFree");
+    waits_ = nullptr;
+    ignore(cudaMalloc(&waits_, 1)); // if the device is full, the next wait breaks captures
+    if (waits_ == nullptr) checked(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 } // namespace cudag::detail

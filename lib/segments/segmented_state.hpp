@@ -33,6 +33,8 @@ class SegmentedState {
     [[nodiscard]] const Graph& graph(std::size_t index) const;
     [[nodiscard]] Exec& exec(std::size_t index);
     [[nodiscard]] SegmentedReport report() const;
+    /// The Execs of the segments; none if they are shared.
+    [[nodiscard]] const std::vector<Exec>& execs() const noexcept { return execs_; }
 
   private:
     /// Marks the end of the work of a launch, also of one that ends with an exception.

@@ -246,6 +246,8 @@ class CUDAG_EXPORT GraphedCache {
     [[nodiscard]] std::size_t needed_capacity() const;
     [[nodiscard]] std::vector<CopiedInput> last_copied() const;
     [[nodiscard]] CacheFootprint memory() const;
+    ReleasedMemory release_memory(const ReleaseOptions& options);
+    std::size_t restore_memory();
 
   private:
     class State;
