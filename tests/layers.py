@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "ranks": ["cuda", "lists", "graph", "text"],
     "footprint": ["cuda", "owners", "memory", "node", "graph", "handles", "exec"],
+    "pools": ["cuda", "memory", "node", "graph", "exec", "footprint"],
     "release": ["cuda", "memory", "exec", "footprint", "segments"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],

@@ -10,6 +10,7 @@ void buckets();
 void first();
 void footprint();
 void release();
+void pools();
 void graphs();
 void kinds();
 void races();

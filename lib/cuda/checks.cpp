@@ -12,7 +12,7 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> all_checks{"recorder"};
+constexpr std::array<std::string_view, 2> all_checks{"pools", "recorder"};
 
 /// Calls `visit(name)` for each name in a list with commas.
 template <class Visit>
@@ -33,7 +33,7 @@ void tell_unknown_checks(std::string_view list) {
     last = list;
     for_each_check(list, [](std::string_view name) {
         if (std::ranges::find(all_checks, name) == all_checks.end())
-            std::fprintf(stderr, "cudag: CUDAG_CHECK: no check is called \"%s\"; known: recorder\n",
+            std::fprintf(stderr, "cudag: CUDAG_CHECK: no check is called \"%s\"; known: pools, recorder\n",
                          std::string(name).c_str());
     });
 }

@@ -11,6 +11,7 @@
 #include <cudag/graph_text.hpp>
 #include <cudag/observer.hpp>
 #include <cudag/ostream.hpp>
+#include <cudag/pool_order.hpp>
 #include <cudag/probe.hpp>
 #include <cudag/profile.hpp>
 #include <cudag/profile_diff.hpp>
