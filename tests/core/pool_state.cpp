@@ -1,12 +1,16 @@
 // Which of its blocks a CapturePool takes, and how they become one again.
 #include "memory/pool_state.hpp"
 
+#include "cuda/launch_looks.hpp"
+#include "cuda/released_memory.hpp"
+
 #include "catch.hpp"
 
 #include <cudag/capture_pool.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -26,7 +30,7 @@ class Pool {
     [[nodiscard]] std::size_t reserved() const { return state_->reserved_bytes() / pool_alignment; }
 
   private:
-    std::shared_ptr<PoolState> state_ = std::make_shared<PoolState>("pool", SourceLocation{});
+    std::shared_ptr<PoolState> state_ = std::make_shared<PoolState>("pool", false, SourceLocation{});
 };
 
 void* after(const std::shared_ptr<void>& block, std::size_t units) {
@@ -80,4 +84,34 @@ TEST_CASE("blocks of two allocations do not become one, even side by side", "[me
     first.reset(), second.reset();
     const auto two = pool.take(2);
     CHECK(pool.reserved() == 4);
+}
+
+TEST_CASE("a pool that ends while its memory is released is no longer looked for", "[memory][release]") {
+    {
+        const auto pool = std::make_shared<PoolState>("pool", true, SourceLocation{});
+        const std::shared_ptr<void> block = pool->allocate(1, pool_alignment, SourceLocation{});
+        static_cast<void>(pool->release({}));
+        CHECK(cudag::detail::released_pools().size() == 1);
+        CHECK(cudag::detail::is_looked_for(cudag::detail::LaunchLook::released));
+    }
+    CHECK(cudag::detail::released_pools().empty());
+    CHECK_FALSE(cudag::detail::is_looked_for(cudag::detail::LaunchLook::released));
+}
+
+TEST_CASE("a place in a pool has the number of its present use", "[memory][pool]") {
+    const auto pool = std::make_shared<PoolState>("pool", false, SourceLocation{});
+    std::shared_ptr<void> block = pool->allocate(2, pool_alignment, SourceLocation{});
+    const auto place = [address = static_cast<std::byte*>(block.get())](std::size_t offset) {
+        return PoolState::place_of(address + offset);
+    };
+    CHECK(place(0).pool == pool.get());
+    const std::uint64_t number = place(0).block;
+    CHECK(number != 0);
+    CHECK(place(2 * pool_alignment - 1).block == number);
+    block.reset();
+    CHECK(place(0).pool == pool.get());
+    CHECK(place(0).block == 0);
+    block = pool->allocate(2, pool_alignment, SourceLocation{});
+    CHECK(place(0).block > number);
+    CHECK(PoolState::place_of(&number).pool == nullptr);
 }
