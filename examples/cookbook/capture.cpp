@@ -1,6 +1,8 @@
 // docs/cookbook-capture.md: recipes for existing stream code.
 #include "cookbook.hpp"
 
+#include <cudag/pool_order.hpp>
+
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -179,6 +181,56 @@ void scratch() {
     expect(pool.count() == 0, "a graph keeps scratch memory for itself");
 }
 
+void asleep() {
+    const cudag::Stream stream;
+    // asleep begins
+    cudag::CapturePool pool("model", {.releasable = true});
+    const cudag::DeviceBuffer<float> weights = pool.allocate<float>(n);
+    cudag::CaptureCache cache({.warm_up = 0});
+    const auto serve = [&] {
+        return cache.run(stream, "scale", [&](cudaStream_t s) { library_call(s, n, weights.data()); });
+    };
+    cudag::memset_async(stream, weights, 1.0f);
+    serve();
+    pool.release(); // sleep: the device has the memory back, the host keeps the contents
+    pool.restore(); // wake: the same addresses
+    const bool is_replayed = serve() == cudag::RunKind::replayed;
+    stream.synchronize();
+    // asleep ends
+    expect(weights, 4);
+    expect(is_replayed, "the graph is gone");
+}
+
+void in_order() {
+    const cudag::Stream stream;
+    const cudag::LaunchConfig config = cudag::grid_1d(n, 256);
+    // in_order begins
+    cudag::CapturePool pool("activations");
+    const auto make = [&](const char* name) {
+        return cudag::capture(stream,
+                              [&](cudag::StreamCapture& c) {
+                                  const auto memory = pool.allocate<float>(n); // the next capture gets the same memory
+                                  c.retain(pool);
+                                  cudag::launch(stream, config, scale, n, 2.0f, memory.span());
+                              })
+            .name(name);
+    };
+    cudag::Graph prefill = make("prefill"), decode = make("decode");
+    const cudag::PoolOrder order(pool, {prefill, decode}, {.checked = true});
+    cudag::Exec first = prefill.instantiate(), second = decode.instantiate();
+    std::string refusal;
+    try {
+        second.launch(stream);
+    } catch (const cudag::Error& error) {
+        refusal = error.what(); // ...: at the beginning comes the graph "prefill" ...; launch that, ...
+    }
+    first.launch(stream);
+    second.launch(stream);
+    stream.synchronize();
+    // in_order ends
+    expect(!refusal.empty(), "a launch out of the order was not refused");
+}
+
 void relaxed() {
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n), y(n);
@@ -205,11 +257,17 @@ void relaxed() {
 } // namespace
 
 std::vector<Recipe> capture_recipes() {
-    return {{"Fork to two streams and join", forked},          {"Call a library inside a graph", region},
-            {"Reuse a captured function by key", by_key},      {"Keep a graph per batch size", batches},
-            {"Run work that may not be capturable", fallback}, {"Copy host values that end before the launch", ended},
-            {"Change an argument in captured code", found},    {"Share scratch memory between graphs", scratch},
-            {"Let a captured line run in parallel", relaxed}};
+    return {{"Fork to two streams and join", forked},
+            {"Call a library inside a graph", region},
+            {"Reuse a captured function by key", by_key},
+            {"Keep a graph per batch size", batches},
+            {"Run work that may not be capturable", fallback},
+            {"Copy host values that end before the launch", ended},
+            {"Change an argument in captured code", found},
+            {"Share scratch memory between graphs", scratch},
+            {"Let a captured line run in parallel", relaxed},
+            {"Let a server sleep and wake", asleep},
+            {"Check the order of graphs that share memory", in_order}};
 }
 
 } // namespace cookbook

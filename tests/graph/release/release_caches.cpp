@@ -137,7 +137,6 @@ TEST_CASE("a release trims graph memory, and the next launch has it again", "[me
     cache.launch(graph, stream);
     const ReleasedMemory released = cache.release_memory();
     CHECK(released.graph_memory >= std::size_t{4} << 20U);
-    CHECK(cudag::graph_memory(0).reserved == 0);
     write(result.span(), {0});
     cache.launch(graph, stream); // needs no restoration
     stream.synchronize();
