@@ -4,6 +4,7 @@
 #include <cudag/condition.hpp>
 
 #include "capture/capture_state.hpp"
+#include "capture_nodes.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "graph/check_edges.hpp"
@@ -63,9 +64,8 @@ void give_owners(GraphState& graph, cudaStream_t stream) {
 
 } // namespace
 
-void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLocation& location) {
-    const CaptureCall call{"add", {}, location};
-    CaptureState& state = *state_;
+void detail::add_to_capture(CaptureState& state, cudaStream_t stream, const CaptureCall& call,
+                            const std::function<void(const std::shared_ptr<GraphState>&)>& function) {
     state.require_active(call);
     state.require_errors_read(call, "before these nodes, ");
     CaptureRecords& records = state.records();
@@ -73,7 +73,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     if (construction_of(*graph).open_region == nullptr)
         detail::refuse<CaptureError>("nodes are being added to this capture already: add them with that GraphBuilder",
                                      state.subject(call));
-    const std::vector<cudaGraphNode_t> front = state.front();
+    const std::vector<cudaGraphNode_t> front = state.front(stream);
     records.catch_up(front);
     settle_edges(*graph, "add");
     const auto first = static_cast<std::uint32_t>(records_of(*graph).nodes().size());
@@ -84,26 +84,33 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
         {
             const detail::RelaxedCapture relaxed; // for a repeat's count, and for kernels loaded now
             const Opening open(*graph);
-            GraphBuilder builder(graph);
-            function(builder);
+            function(graph);
         }
         state.require_active(call);
         const std::size_t count = records_of(*graph).nodes().size() - first;
-        if (state.front() != front || state.node_count(call) != natives + count)
+        if (state.front(stream) != front || state.node_count(call) != natives + count)
             detail::refuse<CaptureError>("work was enqueued into the capture while nodes were added to it: enqueue it "
                                          "before or after",
                                          state.subject(call));
-        if (count != 0) state.continue_after(records.connect(first, first_edge, front), call);
+        if (count != 0) state.continue_after(records.connect(first, first_edge, front), call, stream);
         if (state.host() == detail::CaptureHost::other) give_owners(*graph, state.stream());
     } catch (...) {
         if (has_natives(*graph, natives)) {
             conditions_of(root_of(*graph)).abandon_from(conditions);
         } else { // CUDA removes no nodes now, and handles of them exist
-            state.spoil(location);
+            state.spoil(call.location.line != 0 ? call.location : state.location());
             set_destroyed_by(root_of(*graph), state.location());
         }
         throw;
     }
+}
+
+void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLocation& location) {
+    detail::add_to_capture(*state_, state_->stream(), {"add", {}, location},
+                           [&](const std::shared_ptr<GraphState>& graph) {
+                               GraphBuilder builder(graph);
+                               function(builder);
+                           });
 }
 
 Node StreamCapture::add_conditional(detail::ConditionalKind kind, const Condition& condition,
@@ -136,7 +143,7 @@ Graph StreamCapture::build_written() {
 
 void StreamCapture::check_written(const CaptureCall& call) {
     CaptureState& state = *state_;
-    std::vector<cudaGraphNode_t> front = state.front();
+    std::vector<cudaGraphNode_t> front = state.front(state.stream());
     try {
         state.last_front() = front;
         const Graph checked = build_written();
@@ -144,7 +151,7 @@ void StreamCapture::check_written(const CaptureCall& call) {
         const std::size_t first = state.records().natives();
         if (first == natives.size()) return;
         front.insert(front.end(), natives.begin() + static_cast<std::ptrdiff_t>(first), natives.end());
-        state.continue_after(std::move(front), call); // nodes of conditions left over
+        state.continue_after(std::move(front), call, state.stream()); // nodes of conditions left over
     } catch (...) {
         state.spoil(state.location());
         throw;

@@ -51,12 +51,21 @@ namespace {
 struct Copy {
     std::string action; ///< for errors: "inline_graph at f.cpp:12: "
     SourceLocation where;
+    const StateToWrite& state;
     WrittenMemory memory;
     std::unordered_map<cudaGraphConditionalHandle, cudaGraphConditionalHandle> conditions = {};
 };
 
 [[noreturn]] void refuse_copy(const Copy& copy, const NodePlace& node, const std::string& reason) {
     refuse(reason, node.subject(copy.action), cudaErrorNotSupported);
+}
+
+/// Whether the node is disabled in the exec whose state is written.
+bool is_disabled(const StateToWrite& state, const NodePlace& node) {
+    if (state.exec == nullptr || !rules_of(node.record().kind).can_be_disabled) return false;
+    unsigned enabled = 1;
+    checked<GraphError>(cudaGraphNodeGetEnabled(state.exec, node.native(), &enabled), "cudaGraphNodeGetEnabled");
+    return enabled == 0;
 }
 
 class GraphWriter {
@@ -95,6 +104,7 @@ class GraphWriter {
         std::optional<DeviceGuard> device;
         if (record.device != any_device) device.emplace(record.device);
         bool declares = true;
+        is_disabled_.push_back(is_disabled(copy_.state, place(index)));
         const auto visit = [&](const auto& block) {
             using Block = std::decay_t<decltype(block)>;
             if constexpr (is_none<Block>)
@@ -110,7 +120,12 @@ class GraphWriter {
             else
                 write_params(*block, record.kind, index);
         };
-        std::visit(visit, source_.records().params(index));
+        if (is_disabled_.back()) {
+            static_cast<void>(add_join(graph_, nullptr, 0, where_));
+            declares = false;
+        } else {
+            std::visit(visit, copy_.state.in_force.params(place(index)));
+        }
         const auto at = first_ + index;
         CUDAG_ASSERT(graph_.records().nodes().size() == at + 1);
         NodeRecord& copy = graph_.records().record(at);
@@ -118,7 +133,7 @@ class GraphWriter {
         copy.location = record.location;
         copy.device = record.device;
         if (declares) {
-            std::vector<ArgumentAccess> accesses = all_declared(source_, index);
+            std::vector<ArgumentAccess> accesses = all_declared(copy_.state.in_force, place(index));
             copy_.memory.translate(place(index), accesses);
             declare_accesses(graph_, at, std::move(accesses));
         }
@@ -131,7 +146,8 @@ class GraphWriter {
         const std::vector<EdgeRecord>& edges = source_.edges();
         for (std::size_t i = 0; i < edges.size(); ++i) {
             if (is_written_[i] || edges[i].from >= end || edges[i].to >= end) continue;
-            const Dependency from{made(edges[i].from), edges[i].kind};
+            const bool has_disabled = is_disabled_[edges[i].from] || is_disabled_[edges[i].to];
+            const Dependency from{made(edges[i].from), has_disabled ? EdgeKind::full : edges[i].kind};
             add_edges(made(edges[i].to), &from, 1);
             is_written_[i] = true;
         }
@@ -210,8 +226,7 @@ class GraphWriter {
         OwnedParams params(memory, &original);
         KernelParams& kernel = *params.find<KernelParams>();
         copy_.memory.translate(place(index), params);
-        const KernelSignature& known = known_signature(source_, index, original);
-        const KernelSignature& signature = same_layout(known, *original.signature) ? known : *original.signature;
+        const KernelSignature& signature = signature_to_write(place(index), original);
         translate_conditions(signature, kernel.values);
         if (is_own_kernel(original) && signature.count == 0) {
             static_cast<void>(add_nothing(graph_, {}, where_));
@@ -298,6 +313,7 @@ class GraphWriter {
 
     void write_bindings() {
         source_.records().bindings().for_each([&](std::uint64_t dynamic, const Binding& binding) {
+            if (is_disabled_[binding.node]) return;
             Binding copy = binding;
             copy.node += first_;
             graph_.records().bindings().reserve(dynamic);
@@ -321,7 +337,8 @@ class GraphWriter {
     Copy& copy_;
     SourceLocation where_;
     std::uint32_t first_;
-    std::vector<bool> is_written_; ///< by edge of the source
+    std::vector<bool> is_written_;  ///< by edge of the source
+    std::vector<bool> is_disabled_; ///< by node of the source
     std::vector<const KernelSignature*> signatures_;
 };
 
@@ -329,8 +346,8 @@ class GraphWriter {
 void require_writable(const GraphState& source, const Copy& copy) {
     if (const NodePlace node = find_device_updatable(source))
         refuse_copy(copy, node, "kernels would change this node instead of the new one; build it here");
-    const auto has_context = [](const GraphState& graph, std::uint32_t i) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&records_of(graph).params(i));
+    const auto has_context = [&](const GraphState& graph, std::uint32_t i) {
+        const auto* const* kernel = std::get_if<const KernelParams*>(&copy.state.in_force.params({&graph, i}));
         return kernel != nullptr && (*kernel)->context != nullptr;
     };
     if (const NodePlace node = find_node(source, has_context))
@@ -356,15 +373,14 @@ struct ConditionNumber {
 };
 
 /// Finds such words among integers of 64 bits, objects, and arguments of unknown type.
-std::vector<ConditionNumber> condition_numbers(const GraphState& source) {
+std::vector<ConditionNumber> condition_numbers(const GraphState& source, const InForce& in_force) {
     std::vector<ConditionNumber> found;
     const Conditions& conditions = source.conditions();
     if (conditions.all().empty()) return found;
     static_cast<void>(find_node(source, [&](const GraphState& graph, std::uint32_t index) {
-        const auto* const* params = std::get_if<const KernelParams*>(&graph.records().params(index));
+        const auto* const* params = std::get_if<const KernelParams*>(&in_force.params({&graph, index}));
         if (params == nullptr) return false;
-        const KernelSignature& known = known_signature(graph, index, **params);
-        const KernelSignature& signature = same_layout(known, *(*params)->signature) ? known : *(*params)->signature;
+        const KernelSignature& signature = signature_to_write({&graph, index}, **params);
         for (std::uint32_t i = 0; i < signature.count; ++i) {
             const Parameter& parameter = signature.parameters[i];
             if (is_condition(parameter) || parameter.type == ParameterType::pointer ||
@@ -389,7 +405,7 @@ std::vector<ConditionNumber> condition_numbers(const GraphState& source) {
 
 /// Makes a condition for each of the source, in the order of their numbers: in a new graph CUDA gives them the same.
 void write_conditions(GraphState& graph, GraphState& source, Copy& copy) {
-    const std::vector<ConditionNumber> numbers = condition_numbers(source);
+    const std::vector<ConditionNumber> numbers = condition_numbers(source, copy.state.in_force);
     for (const ConditionRecord& condition : source.conditions().all()) {
         if (condition.user == nullptr) continue;
         const DeviceGuard device(condition.device);
@@ -410,6 +426,7 @@ void write_conditions(GraphState& graph, GraphState& source, Copy& copy) {
 void write_again(GraphState& graph, GraphState& original, Copy& copy) {
     require_writable(original, copy);
     copy.memory.require_translatable(original, copy.action);
+    if (copy.state.exec != nullptr) copy.memory.require_freed(copy.action);
     Conditions& conditions = graph.root().conditions();
     const std::size_t conditions_before = conditions.count();
     GraphWriter writer(graph, original, copy);
@@ -417,6 +434,7 @@ void write_again(GraphState& graph, GraphState& original, Copy& copy) {
         write_conditions(graph, original, copy);
         writer.write();
     } catch (...) {
+        if (graph.construction().is_captured_into) throw; // CUDA removes no nodes before the end of the capture
         writer.take_back();
         if (!graph.construction().has_unwanted_nodes) conditions.abandon_from(conditions_before);
         throw;
@@ -425,14 +443,17 @@ void write_again(GraphState& graph, GraphState& original, Copy& copy) {
 
 } // namespace
 
-void write_again(GraphState& graph, GraphState& original, std::string_view action, const SourceLocation& where) {
-    Copy copy{fmt::format("{} at {}: ", action, where), where, WrittenMemory(original)};
+void write_again(GraphState& graph, GraphState& original, std::string_view action, const SourceLocation& where,
+                 const StateToWrite& state) {
+    const std::string place = where.line == 0 ? "" : fmt::format(" at {}", where);
+    Copy copy{fmt::format("{}{}: ", action, place), where, state, WrittenMemory(original, state.in_force)};
     write_again(graph, original, copy);
 }
 
 std::shared_ptr<GraphState> written_clone(GraphState& original, std::string_view action, const SourceLocation& where) {
     const std::shared_ptr<GraphState> clone = empty_graph();
-    Copy copy{fmt::format("{}: ", action), where, WrittenMemory(original)};
+    const StateToWrite state;
+    Copy copy{fmt::format("{}: ", action), where, state, WrittenMemory(original, state.in_force)};
     write_again(*clone, original, copy);
     finish_written(*clone, "clone", original.construction().made_at);
     clone->construction().options = original.construction().options;

@@ -193,7 +193,7 @@ void NewRegion::note_captured() noexcept {
     // region with a fork costs a list of as many handles as the graph has nodes.
     try {
         if (state_->status() != CaptureStatus::active) return;
-        const std::vector<cudaGraphNode_t> front = state_->front();
+        const std::vector<cudaGraphNode_t> front = state_->front(state_->stream());
         const std::size_t count = node_count(graph_.native()) - described_to();
         is_all_described_ = count == 0;
         if (front.size() == 1 && !is_all_described_) line_ = EdgeReader::line_to(graph_, front.front(), count);
@@ -218,7 +218,7 @@ std::vector<cudaGraphNode_t> NewRegion::captured() const {
 bool NewRegion::is_unjoined() const {
     if (state_->known_records() == nullptr && !line_.empty()) return false;
     const std::vector<cudaGraphNode_t> nodes = captured();
-    const std::vector<cudaGraphNode_t> front = state_->front();
+    const std::vector<cudaGraphNode_t> front = state_->front(state_->stream());
     const NodeIndices joined(front);
     return std::any_of(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
         if (joined.find(front, node) != none) return false;

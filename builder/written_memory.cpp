@@ -51,12 +51,10 @@ std::uintptr_t address_at(const std::byte* place) noexcept {
 /// Calls `use(argument, offset, is_address)` for each word of a kernel's arguments: addresses, and words of objects and
 /// numbers, which may be addresses.
 template <class Use>
-void for_each_word(const NodePlace& node, const KernelParams& kernel, const Use& use) {
+void for_each_word(const InForce& in_force, const NodePlace& node, const KernelParams& kernel, const Use& use) {
     constexpr auto word = static_cast<std::uint32_t>(sizeof(std::uintptr_t));
-    const KernelSignature& known = known_signature(*node.graph, node.index, kernel);
-    const KernelSignature& signature = same_layout(known, *kernel.signature) ? known : *kernel.signature;
-    std::vector<ArgumentAccess> declared;
-    for_each_declared(*node.graph, node.index, [&](const ArgumentAccess& access) { declared.push_back(access); });
+    const KernelSignature& signature = signature_to_write(node, kernel);
+    const std::vector<ArgumentAccess> declared = all_declared(in_force, node);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
         const Parameter& parameter = signature.parameters[i];
         const bool is_known = parameter.cpp_type != nullptr;
@@ -96,7 +94,21 @@ bool is_memory_at(std::uintptr_t address) {
 
 } // namespace
 
-WrittenMemory::WrittenMemory(const GraphState& original) {
+std::vector<ArgumentAccess> all_declared(const InForce& in_force, const NodePlace& node) {
+    std::vector<ArgumentAccess> accesses;
+    in_force.for_each_declared(node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+    return accesses;
+}
+
+/// A whole update may have given the node a kernel other than the one launched in a capture.
+const KernelSignature& signature_to_write(const NodePlace& node, const KernelParams& kernel) {
+    const auto* const* made = std::get_if<const KernelParams*>(&node.record().params);
+    if (made == nullptr || (*made)->function != kernel.function) return *kernel.signature;
+    const KernelSignature& known = known_signature(*node.graph, node.index, kernel);
+    return same_layout(known, *kernel.signature) ? known : *kernel.signature;
+}
+
+WrittenMemory::WrittenMemory(const GraphState& original, const InForce& in_force) : in_force_(in_force) {
     std::uint32_t order = 0;
     collect_memory(original, order, all_);
     std::ranges::stable_sort(all_, {}, &WrittenAllocation::begin);
@@ -171,7 +183,7 @@ WrittenAllocation* WrittenMemory::find_ended_at(const NodePlace& node, const Ker
     for (WrittenAllocation& memory : all_) {
         if (memory.end() != address) continue;
         bool is_used = false;
-        for_each_word(node, kernel, [&](std::uint32_t, std::uint32_t at, bool) {
+        for_each_word(in_force_, node, kernel, [&](std::uint32_t, std::uint32_t at, bool) {
             is_used = is_used || find(node, address_at(kernel.values + at)) == &memory;
         });
         if (is_used) return &memory;
@@ -184,11 +196,19 @@ void WrittenMemory::require_translatable(const GraphState& original, std::string
     check(original, order, action);
 }
 
+void WrittenMemory::require_freed(std::string_view action) const {
+    for (const WrittenAllocation& memory : all_)
+        if (!memory.free)
+            refuse("its memory outlives the launch, and the captured copy would have another address than its span(); "
+                   "free it in this graph, or add the graph by inline_graph, whose counterpart() has the new address",
+                   memory.alloc.subject(action), cudaErrorNotSupported);
+}
+
 void WrittenMemory::check(const GraphState& graph, std::uint32_t& order, std::string_view action) {
     for (std::uint32_t i = 0; i < graph.records().nodes().size(); ++i) {
         const NodePlace node{&graph, i};
         const std::uint32_t own_order = order++;
-        const NodeParams& params = graph.records().params(i);
+        const NodeParams& params = in_force_.params(node);
         const auto require_known = [&](std::uintptr_t address) {
             const WrittenAllocation* memory = find(node, address);
             if (memory == nullptr) return;
@@ -212,7 +232,8 @@ void WrittenMemory::check(const GraphState& graph, std::uint32_t& order, std::st
             if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
                 check_kernel(node, **kernel, action);
             for_each_access(params, [&](const UsedRange& used) { require_known(used.begin); });
-            for_each_declared(graph, i, [&](const ArgumentAccess& access) { require_known(access.block.begin); });
+            for (const ArgumentAccess& access : all_declared(in_force_, node))
+                require_known(access.block.begin);
         }
         for (const auto& inner : graph.nested_in(i))
             check(*inner, order, action);
@@ -220,7 +241,7 @@ void WrittenMemory::check(const GraphState& graph, std::uint32_t& order, std::st
 }
 
 void WrittenMemory::check_kernel(const NodePlace& node, const KernelParams& kernel, std::string_view action) {
-    for_each_word(node, kernel, [&](std::uint32_t argument, std::uint32_t at, bool is_address) {
+    for_each_word(in_force_, node, kernel, [&](std::uint32_t argument, std::uint32_t at, bool is_address) {
         const std::uintptr_t address = address_at(kernel.values + at);
         const WrittenAllocation* memory = find(node, address);
         const bool is_end = memory == nullptr;
@@ -266,7 +287,7 @@ void WrittenMemory::translate(const NodePlace& node, OwnedParams& params) {
         translate_pointer(node, set->destination);
     } else if (auto* kernel = params.find<KernelParams>()) {
         std::vector<std::pair<std::uint32_t, std::uintptr_t>> changes;
-        for_each_word(node, *kernel, [&](std::uint32_t, std::uint32_t at, bool is_address) {
+        for_each_word(in_force_, node, *kernel, [&](std::uint32_t, std::uint32_t at, bool is_address) {
             if (!is_address) return;
             const std::uintptr_t address = address_at(kernel->values + at);
             const WrittenAllocation* memory = find(node, address);

@@ -1,7 +1,9 @@
 // Graph memory of a graph written again: its alloc nodes get other memory, so addresses in its nodes are translated.
 #pragma once
 
+#include "graph/in_force.hpp"
 #include "graph/node_place.hpp"
+#include "node/kernel.hpp"
 #include "node/owned_params.hpp"
 
 #include <cudag/detail/memory_block.hpp>
@@ -18,7 +20,11 @@
 namespace cudag::detail {
 
 class GraphState;
-struct KernelParams;
+
+/// The declared accesses of a node.
+[[nodiscard]] std::vector<ArgumentAccess> all_declared(const InForce& in_force, const NodePlace& node);
+/// The signature of a node's kernel in force, with the types known to cudag.
+[[nodiscard]] const KernelSignature& signature_to_write(const NodePlace& node, const KernelParams& kernel);
 
 /// The memory of one alloc node of the original, and of the node written for it.
 struct WrittenAllocation {
@@ -37,12 +43,16 @@ struct WrittenAllocation {
 /// an address belongs to the allocation whose lifetime has the node. The original must stay as it is.
 class WrittenMemory {
   public:
-    explicit WrittenMemory(const GraphState& original);
+    /// `in_force` must outlive this object.
+    WrittenMemory(const GraphState& original, const InForce& in_force);
 
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
     /// Throws GraphError, naming `action`, if a node has an address in graph memory that cannot be translated, or frees
     /// memory that another graph allocates.
     void require_translatable(const GraphState& original, std::string_view action);
+
+    /// Throws GraphError, naming `action`, if the original does not free the memory of one of its nodes.
+    void require_freed(std::string_view action) const;
 
     /// Return the allocation of an alloc node, and that of a free node.
     [[nodiscard]] WrittenAllocation& of_alloc(const NodePlace& alloc);
@@ -67,6 +77,7 @@ class WrittenMemory {
     void check_kernel(const NodePlace& node, const KernelParams& kernel, std::string_view action);
     [[nodiscard]] std::size_t count_at(std::uintptr_t address) const;
 
+    const InForce& in_force_;
     std::vector<WrittenAllocation> all_; ///< by beginning
     std::vector<std::uintptr_t> ends_;   ///< the last end among each allocation and those before it
     std::map<std::pair<const GraphState*, std::uint32_t>, std::vector<bool>> reached_;

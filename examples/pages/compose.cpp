@@ -51,6 +51,17 @@ void compose() {
     all.launch(stream);
     expect(read(x), 3, "x");
     expect(read(value), 1, "value");
+    // captured begins
+    cudag::Exec halved = halving.clone().instantiate();
+    cudag::Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
+        cudag::memset_async(s, x, 6.0f);
+        halved.launch(s); // writes its nodes into `graph`
+        cudag::launch(s, {}, scale, 1, 5.0f, value);
+    });
+    // captured ends
+    cudag::Exec captured = graph.instantiate();
+    captured.launch(stream);
+    expect(read(value), 5, "captured value");
     // memory begins
     cudag::GraphBuilder adding;
     auto scratch = adding.alloc<float>(n).label("scratch");

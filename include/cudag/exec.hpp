@@ -45,6 +45,9 @@ struct InstantiateOptions {
     /// unfinished nodes: see recorder.hpp. Costs GPU time: one or two tiny kernels a node. The environment variable
     /// CUDAG_CHECK=recorder sets it for all graphs that allow it. Excludes device_launch, and graphs with memory nodes.
     bool recorder = false;
+    /// Lets `launch` write the nodes into a capture begun by other code, too; see `Exec::launch`. While such an Exec
+    /// exists, each launch in the process asks whether there are captures.
+    bool capturable = false;
 };
 
 /// Counts of `Exec::update_or_instantiate`: its updates, and its new instances.
@@ -95,10 +98,18 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     Exec& operator=(Exec&&) noexcept;
     ~Exec();
 
-    /// Enqueues one run of the graph in `stream`. Asynchronous. Throws Error if CUDA refuses, and CaptureError if
-    /// `stream` is being captured: CUDA captures no launch of a graph, and the capture is then broken. A graph with
+    /// Enqueues one run of the graph in `stream`. Asynchronous. Throws Error if CUDA refuses. A graph with
     /// device-updatable kernels is uploaded first if necessary; a captured kernel counts as device-updatable only after
     /// `KernelNode::on_device` was called for it.
+    ///
+    /// If a StreamCapture captures `stream`, the nodes are written into its graph, as `GraphBuilder::inline_graph`
+    /// does: with the parameters in force now, labels, accesses and owners, and an empty node for each disabled one.
+    /// Later updates of this Exec do not reach them, `replays()` counts nothing, and only one thread at a time may do
+    /// so. A capture by other code needs `.capturable`, or `StreamCapture::join_existing`; without, CUDA refuses the
+    /// launch, which breaks that capture (CaptureError). Throws GraphError, naming the node, if it cannot be written:
+    /// - the nodes refused by `inline_graph`, such as device-updatable kernels
+    /// - graph memory not freed by this graph
+    /// - graph memory or a conditional after a whole update to another graph
     void launch(StreamRef stream); // cudag: launch(stream) runs it in a stream, and counts that: no const Exec
 
     /// Throws HostError if host nodes threw exceptions in launches of this Exec that no call has reported yet. Needed

@@ -112,6 +112,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         launches_.emplace(id_);
         captured_owners_.emplace(id_);
         open_.emplace(stream, location, to_string(options.mode));
+        by_number_.emplace(id_, *this);
         // A fork without work of its own changes nothing in the graph, and needs no join.
         if (blocking_) order(stream, blocking_.get(), call);
     } catch (...) {
@@ -145,6 +146,7 @@ CaptureState::CaptureState(Existing, cudaStream_t stream, const CaptureOptions& 
     names_.emplace(natives_before_, location);
     if (options.pool != PoolId()) keep(CapturePool::find(options.pool).owner());
     open_.emplace(stream, location, how());
+    by_number_.emplace(id_, *this);
 }
 
 CaptureState::~CaptureState() {
@@ -444,12 +446,12 @@ void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
     unjoined_.erase(last);
 }
 
-std::vector<cudaGraphNode_t> CaptureState::front() const {
+std::vector<cudaGraphNode_t> CaptureState::front(cudaStream_t stream) const {
     cudaStreamCaptureStatus status{};
     const cudaGraphNode_t* nodes = nullptr;
     const cudaGraphEdgeData* data = nullptr;
     std::size_t count = 0;
-    const cudaError_t result = compat::stream_get_capture_front(stream_, &status, &nodes, &data, &count);
+    const cudaError_t result = compat::stream_get_capture_front(stream, &status, &nodes, &data, &count);
     if (result != cudaSuccess) raise_call<CaptureError>(result, "cudaStreamGetCaptureInfo", subject({"status"}));
     if (status != cudaStreamCaptureStatusActive) throw broken({"status"});
     return {nodes, nodes + count};
@@ -469,8 +471,9 @@ CaptureRecords& CaptureState::records() {
     return *records_;
 }
 
-void CaptureState::continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const {
-    const cudaError_t status = compat::stream_set_capture_front(stream_, nodes.data(), nodes.size());
+void CaptureState::continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call,
+                                  cudaStream_t stream) const {
+    const cudaError_t status = compat::stream_set_capture_front(stream, nodes.data(), nodes.size());
     if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamUpdateCaptureDependencies", subject(call));
 }
 
@@ -542,7 +545,7 @@ cudaGraph_t CaptureState::end(const CaptureCall& call) {
             require_nothing_passed(call);
             require_unspoiled(call);
             require_no_memory_nodes(call, natives_before_);
-            last_front_ = front();
+            last_front_ = front(stream_);
             // Found now: a failed end destroys unjoined work. The search costs as much as a CUDA call for each node.
             const bool may_be_told =
                 host_ != CaptureHost::other && (has_unjoined_fork() || !names_->stretches().empty());

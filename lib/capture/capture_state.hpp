@@ -1,6 +1,7 @@
 // The state behind StreamCapture: a capture under way, and its way back at any point.
 #pragma once
 
+#include "capture_by_number.hpp"
 #include "capture_records.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/failure.hpp"
@@ -129,8 +130,8 @@ class CaptureState {
     [[nodiscard]] CaptureRecords& records();
     /// Returns null before the first call of `records`.
     [[nodiscard]] CaptureRecords* known_records() noexcept { return records_ ? &*records_ : nullptr; }
-    /// Makes the stream's next node depend on `nodes`. Throws CaptureError.
-    void continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const;
+    /// Makes the next node of `stream`, which is in the capture, depend on `nodes`. Throws CaptureError.
+    void continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call, cudaStream_t stream) const;
     /// Prevents a good end: nodes written at `where` cannot stay, and CUDA removes them only after the capture's end.
     void spoil(const SourceLocation& where) noexcept;
     [[nodiscard]] bool is_spoiled() const noexcept { return spoiled_at_.has_value(); }
@@ -140,9 +141,9 @@ class CaptureState {
     [[nodiscard]] CaptureHost host() const noexcept { return host_; }
     /// Whether a stream forked by `fork` is still to be joined.
     [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
-    /// Returns the front: the nodes that the stream's next node will depend on. Throws CaptureError unless the capture
-    /// stands.
-    [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
+    /// Returns the front of a stream in the capture: the nodes that its next node will depend on. Throws CaptureError
+    /// unless the capture stands.
+    [[nodiscard]] std::vector<cudaGraphNode_t> front(cudaStream_t stream) const;
 
     /// Ends the capture if it has not ended, and destroys a graph of its own; or leaves it to other code.
     CaptureEnd abandon() noexcept;
@@ -193,6 +194,7 @@ class CaptureState {
     [[nodiscard]] std::string unjoined_forks(std::string_view work) const;
     void set_ended(CaptureEnd end) noexcept {
         ended_ = end;
+        by_number_.reset();
         if (open_) open_->end();
     }
 
@@ -218,6 +220,7 @@ class CaptureState {
     std::optional<CaptureRecords> records_;
     std::optional<SourceLocation> spoiled_at_;
     std::optional<OpenCapture> open_;
+    std::optional<CaptureByNumber> by_number_;
     std::size_t orders_ = 0; ///< number of forks and joins
     StreamOrders stream_orders_;
     LogPosition refusals_read_; ///< up to where the log was searched for refused calls

@@ -31,7 +31,8 @@ const char* instead_of(std::string_view operation) noexcept {
                "allocate before the capture, take memory from a CapturePool, or allow the call with ThreadCaptureMode "
                "or CaptureMode::relaxed where it is safe";
     if (is("GraphLaunch"))
-        return "a capture takes no launch of a graph in any mode: make the graph a child node instead";
+        return "a capture takes no launch of a graph in any mode: instantiate an Exec with {.capturable = true}, and "
+               "its launch records its nodes, or make the graph a child node";
     return "a stream that is being captured runs nothing, so it cannot be waited for, and calls that are not recorded, "
            "such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, take memory from a "
            "CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";

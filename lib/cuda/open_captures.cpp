@@ -102,6 +102,12 @@ std::string OpenCapture::take_refused() {
     return std::exchange(record_->refused, {});
 }
 
+void OpenCapture::note_refused(std::string_view what) {
+    if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
+    const std::scoped_lock lock(record_->mutex);
+    record_->refused = what;
+}
+
 void OpenCapture::allow_legacy_stream() noexcept {
     record_->allows_legacy_stream = true;
 }

@@ -17,7 +17,8 @@ namespace cudag::detail {
 
 struct OpenCaptureRecord;
 
-/// Number of cudag's open captures, of all threads: if it is 0, a launch checks only this.
+/// Number of cudag's open captures, of all threads, and of Execs that may be launched into captures of other code: if
+/// it is 0, a launch checks only this.
 inline std::atomic<unsigned> open_captures = 0;
 /// The stream of the latest open capture: work in it is recorded, from any thread.
 inline std::atomic<cudaStream_t> latest_captured = nullptr;
@@ -39,6 +40,8 @@ class OpenCapture {
     [[nodiscard]] std::string step_text() const;
     /// The calls rejected by `require_recorded` since the last time; empty if none.
     [[nodiscard]] std::string take_refused();
+    /// Notes another rejected call, whose work is missing in the capture; `what` may begin with "cudag: ".
+    void note_refused(std::string_view what);
     /// Allows work in the legacy default stream to run immediately.
     void allow_legacy_stream() noexcept;
 

@@ -49,6 +49,10 @@ class EffectiveParams {
     void replace_shadows(std::unique_ptr<Shadows>&& shadows, InFlight& in_flight) noexcept;
 
     [[nodiscard]] bool keep_owners() const noexcept { return shadows_->keep_owners(); }
+    template <class Visit>
+    void for_each_owner(const Visit& visit) const {
+        shadows_->for_each_owner(visit);
+    }
     /// Drops the owners once the launches with access to them have finished.
     void retire(InFlight& in_flight) noexcept { shadows_->retire(in_flight); }
 

@@ -33,6 +33,15 @@ class ExecOwners {
     }
     [[nodiscard]] bool has_matched() const noexcept { return !matched_.empty(); }
 
+    /// Calls `visit(owner)` for each owner that updates have brought.
+    template <class Visit>
+    void for_each_brought(const Visit& visit) const {
+        for (const OwnerVersions* versions : {&basis_, &matched_})
+            for (const OwnerVersion& version : *versions)
+                for (const Owner& owner : version.owners)
+                    visit(owner.object);
+    }
+
     /// Whether the instantiation brought owners.
     [[nodiscard]] bool has_instantiation() const noexcept { return !instantiation_.empty(); }
     [[nodiscard]] bool any() const noexcept { return !instantiation_.empty() || !basis_.empty() || !matched_.empty(); }

@@ -72,9 +72,11 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
     owners_.keep_instantiation(std::move(owners));
     source_->execs().add();
     note_exec(1);
+    if (options_.capturable) open_captures.fetch_add(1, std::memory_order_relaxed);
 }
 
 ExecState::~ExecState() {
+    if (options_.capturable) open_captures.fetch_sub(1, std::memory_order_relaxed);
     exclusive_graph_->execs().remove();
     note_exec(-1);
     const RelaxedCapture allow_destruction; // no capture needs this Exec, nor what it keeps
@@ -114,7 +116,10 @@ void ExecState::upload(cudaStream_t stream) {
 
 void ExecState::launch(cudaStream_t stream) {
     [[maybe_unused]] const ToolRange range([&] { return "launch " + describe_graph(*source_); });
-    require_recorded(stream, [&] { return Subject{"launch of an Exec of " + describe_graph(*source_)}; });
+    if (open_captures.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        require_recorded(stream, [&] { return Subject{"launch of an Exec of " + describe_graph(*source_)}; });
+        if (is_recorded(stream)) return;
+    }
     disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // device-updatable nodes must be on the device before kernels change them

@@ -139,6 +139,10 @@ class ExecState {
 
   private:
     [[nodiscard]] bool keeps_owners() const noexcept;
+    /// Writes the nodes into the capture of `stream`, instead of a launch. Returns false if the stream is not captured,
+    /// or if it is by other code without `.capturable`: CUDA then refuses the launch. Defined by the builder, which
+    /// writes nodes. Throws GraphError, naming a node that cannot be written, and CaptureError.
+    [[nodiscard]] bool is_recorded(cudaStream_t stream);
     void launch_native(cudaStream_t stream) const;
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;

@@ -66,6 +66,14 @@ class Shadows {
     [[nodiscard]] bool keep_owners() const noexcept {
         return std::ranges::any_of(all_, [](const Shadow& shadow) { return !shadow.owners.empty(); });
     }
+    /// Calls `visit(owner)` for each owner.
+    template <class Visit>
+    void for_each_owner(const Visit& visit) const {
+        for (const Shadow& shadow : all_)
+            for (const OwnerVersion& version : shadow.owners)
+                for (const Owner& owner : version.owners)
+                    visit(owner.object);
+    }
     /// Drops the owners once the launches with access to them have finished.
     void retire(InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)

@@ -297,6 +297,19 @@ TEST_CASE("captures under way are counted until each has ended, once", "[cuda][c
     CHECK(open_captures == before);
 }
 
+TEST_CASE("an Exec for captures of other code counts as one while it lives", "[cuda][captures]") {
+    using cudag::detail::open_captures;
+    const cudag::Graph graph = cudag::GraphBuilder().build();
+    {
+        cudag::Exec first = graph.instantiate({.capturable = true});
+        CHECK(open_captures == 1);
+        const cudag::Exec second = std::move(first);
+        const cudag::Exec other = graph.instantiate();
+        CHECK(open_captures == 1);
+    }
+    CHECK(open_captures == 0);
+}
+
 TEST_CASE("a capture under way is in the innermost step that has not ended", "[cuda][captures]") {
     const Stream stream;
     OpenCapture capture(stream.get(), {}, "relaxed");

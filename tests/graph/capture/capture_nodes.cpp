@@ -354,23 +354,6 @@ TEST_CASE("captured calls that have nothing to do make no nodes", "[capture][nod
     CHECK(graph.node_count() == 0);
 }
 
-TEST_CASE("a graph is not launched into a capture, and can be launched after it", "[capture][nodes][errors]") {
-    const auto cell = device({0});
-    const Stream stream;
-    const auto work = [&] { return capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 2); }); };
-    Exec exec = work().instantiate();
-    const auto error = refused<cudag::CaptureError>([&] {
-        static_cast<void>(
-            capture(stream, [&](StreamCapture& c) { c.step("inner graph", [&](cudaStream_t s) { exec.launch(s); }); }));
-    });
-    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
-    CHECK(error.labels() == Labels{"inner graph"});
-    CHECK(exec.replays() == 0);
-    run(exec, stream);
-    CHECK(exec.replays() == 1);
-    CHECK(read(cell) == std::vector{2});
-}
-
 TEST_CASE("refused stream work that CUDA does not see leaves the capture whole", "[capture][nodes][errors]") {
     const DeviceBuffer<int> cells(2);
     const PinnedBuffer<int> host(1);
