@@ -40,12 +40,13 @@ void require_own_memory(const ExecState& exec, const std::string& action) {
 
 /// Writes the nodes of `exec` into `graph`, which is captured into.
 void write_exec(GraphState& graph, GraphState& source, ExecState& exec, const std::string& action) {
-    require_allowed(graph, NodeKind::empty, source.construction().made_at);
+    const SourceLocation& where = source.construction().made_at;
+    require_allowed(graph, NodeKind::empty, where);
     read_all(source);
     const auto lock = source.lock();
     require_own_memory(exec, action);
     const ExecInForce in_force(exec);
-    write_again(graph, source, action, {}, {in_force, exec.native()});
+    write_again(graph, source, action, where, {in_force, exec.native()});
     std::vector<std::shared_ptr<const void>> owners;
     const auto add = [&](const std::shared_ptr<const void>& owner) { owners.push_back(owner); };
     exec.owners().for_each_brought(add);

@@ -21,6 +21,7 @@
 #include "order/declarations.hpp"
 #include "own_kernel_nodes.hpp"
 #include "owners/host_call.hpp"
+#include "require_allowed.hpp"
 #include "written_memory.hpp"
 
 #include <cudag/builder/kernels.hpp>
@@ -424,6 +425,8 @@ void write_conditions(GraphState& graph, GraphState& source, Copy& copy) {
 }
 
 void write_again(GraphState& graph, GraphState& original, Copy& copy) {
+    for (const NodeRecord& node : original.records().nodes())
+        require_allowed(graph, node.kind, copy.where);
     require_writable(original, copy);
     copy.memory.require_translatable(original, copy.action);
     if (copy.state.exec != nullptr) copy.memory.require_freed(copy.action);
@@ -445,8 +448,7 @@ void write_again(GraphState& graph, GraphState& original, Copy& copy) {
 
 void write_again(GraphState& graph, GraphState& original, std::string_view action, const SourceLocation& where,
                  const StateToWrite& state) {
-    const std::string place = where.line == 0 ? "" : fmt::format(" at {}", where);
-    Copy copy{fmt::format("{}{}: ", action, place), where, state, WrittenMemory(original, state.in_force)};
+    Copy copy{fmt::format("{}: ", action), where, state, WrittenMemory(original, state.in_force)};
     write_again(graph, original, copy);
 }
 

@@ -8,6 +8,7 @@
 #include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
+#include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
@@ -61,7 +62,7 @@ std::shared_ptr<const InlinedNodes> inline_nodes(GraphState& graph, GraphState& 
     read_all(source);
     const auto lock = source.lock();
     const auto first = static_cast<std::uint32_t>(graph.records().nodes().size());
-    write_again(graph, source, "inline_graph", where);
+    write_again(graph, source, fmt::format("inline_graph at {}", where), where);
     return list_nodes(graph, source, first, where);
 }
 

@@ -372,7 +372,7 @@ TEST_CASE("nodes that cannot be recorded refuse the launch by name", "[capture][
     }
 }
 
-TEST_CASE("an Exec that CUDA refuses half way breaks the capture", "[capture][exec][errors]") {
+TEST_CASE("an Exec with nodes that a body cannot have leaves the builder as it was", "[capture][exec][errors]") {
     const Stream stream;
     const auto cells = device({0});
     GraphBuilder one;
