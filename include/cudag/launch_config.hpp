@@ -34,6 +34,9 @@ enum class ClusterSchedulingPolicy : std::uint8_t {
     default_policy = cudaClusterSchedulingPolicyDefault, ///< the policy of the function
     spread = cudaClusterSchedulingPolicySpread,          ///< an even distribution
     load_balancing = cudaClusterSchedulingPolicyLoadBalancing,
+    /// Like `spread`, and prefers places where distributed shared memory is near, on GPUs of the Rubin generation; a
+    /// hint. Needs CUDA 13.4.
+    rubin_dsmem_locality,
 };
 
 /// Permission for clusters of more than 8 blocks, the most on every device with clusters.
@@ -48,6 +51,8 @@ enum class SharedMemoryMode : std::uint8_t {
     default_mode, ///< decided by the function: `cudaFuncAttributeMaxDynamicSharedMemorySize`
     require_portable,
     allow_non_portable, ///< up to `cudaDevAttrMaxSharedMemoryPerBlockOptin`
+    allow_oversized,    ///< also configurations that leave 8 KiB of L1 cache only; needs CUDA 13.4
+    prefer_oversized,   ///< such configurations first; needs CUDA 13.4
 };
 
 /// An event for programmatic dependent launch (PDL), recorded by a launch.

@@ -38,7 +38,7 @@ std::string text_of(MemorySyncDomain domain) {
 }
 
 std::string text_of(ClusterSchedulingPolicy policy) {
-    return name_of({"default", "spread", "load_balancing"}, policy);
+    return name_of({"default", "spread", "load_balancing", "rubin_dsmem_locality"}, policy);
 }
 
 std::string text_of(PortableClusterMode mode) {
@@ -46,7 +46,7 @@ std::string text_of(PortableClusterMode mode) {
 }
 
 std::string text_of(SharedMemoryMode mode) {
-    return name_of({"default", "require_portable", "allow_non_portable"}, mode);
+    return name_of({"default", "require_portable", "allow_non_portable", "allow_oversized", "prefer_oversized"}, mode);
 }
 
 std::string text_of(const std::optional<int>& number) {
@@ -207,8 +207,9 @@ constexpr std::array all_attributes{
     // Before the values it allows.
     attribute<&LaunchConfig::portable_cluster_size_mode>(17, "portable_cluster_size_mode",
                                                          {.largest = 2, .since = 13020}),
-    attribute<&LaunchConfig::shared_memory_mode>(18, "shared_memory_mode",
-                                                 {.largest = 2, .broken = broken_shared_memory_mode, .since = 13020}),
+    attribute<&LaunchConfig::shared_memory_mode>(
+        18, "shared_memory_mode",
+        {.largest = 4, .newer = {2, 13040}, .broken = broken_shared_memory_mode, .since = 13020}),
     attribute<&LaunchConfig::cluster>(cudaLaunchAttributeClusterDimension, "cluster",
                                       {.needs_instantiate = true,
                                        .is_silently_ignored = true,
@@ -221,7 +222,8 @@ constexpr std::array all_attributes{
          .since = 12080,
          .only_launches = "CUDA accepts it for launches in streams only; capture one into the graph"}),
     attribute<&LaunchConfig::cluster_scheduling_policy>(cudaLaunchAttributeClusterSchedulingPolicyPreference,
-                                                        "cluster_scheduling_policy", {.largest = 2}),
+                                                        "cluster_scheduling_policy",
+                                                        {.largest = 3, .newer = {2, 13040}}),
     attribute<&LaunchConfig::cooperative>(
         cudaLaunchAttributeCooperative, "cooperative",
         {.needs_instantiate = true, .broken = broken_cooperation, .code = cudaErrorCooperativeLaunchTooLarge}),
@@ -303,12 +305,17 @@ BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol,
         const AttributeRules& rules = attribute.rules;
         const char* const elsewhere = use == LaunchUse::node ? rules.only_launches : rules.only_nodes;
         if (elsewhere != nullptr) return {fmt::format("{}: {}", attribute.name, elsewhere)};
-        if (std::string missing = missing_version(rules.since, attribute.name); !missing.empty())
-            return {std::move(missing), cudaErrorNotSupported};
         cudaLaunchAttributeValue value{};
         attribute.write(config, value);
-        if (rules.largest != 0 && word_in(value) > rules.largest)
-            return {fmt::format("{} is {}; CUDA takes 0 to {}", attribute.name, word_in(value), rules.largest)};
+        const std::uint32_t word = word_in(value);
+        const bool is_newer = rules.newer.since != 0 && word > rules.newer.after && word <= rules.largest;
+        const std::string wanted =
+            is_newer ? fmt::format("{} {}", attribute.name, attribute.text(config)) : attribute.name;
+        if (std::string missing = missing_version(is_newer ? rules.newer.since : rules.since, wanted.c_str());
+            !missing.empty())
+            return {std::move(missing), cudaErrorNotSupported};
+        if (rules.largest != 0 && word > rules.largest)
+            return {fmt::format("{} is {}; CUDA takes 0 to {}", attribute.name, word, rules.largest)};
         if (rules.broken == nullptr) continue;
         if (std::string reason = rules.broken(config, symbol); !reason.empty()) return {std::move(reason), rules.code};
     }

@@ -34,12 +34,18 @@ namespace cudag::detail {
 enum class LaunchUse { node, stream };
 
 /// The restrictions on an attribute.
+struct NewerValues {
+    unsigned after = 0; ///< the largest number accepted by all versions with the attribute
+    int since = 0;      ///< the first version with larger numbers; 0 if there are none
+};
+
 struct AttributeRules {
     /// Whether an update of an instantiated graph cannot change it: CUDA rejects the update, or reports success and
     /// launches as before (driver 580).
     bool needs_instantiate = false;
     bool is_silently_ignored = false; ///< whether CUDA reports success; cudag must then check before the call
     unsigned largest = 0;             ///< the largest number accepted by CUDA; 0 if not applicable
+    NewerValues newer = {};
     /// Returns any other problem with the value; null if none is possible. `symbol` is the kernel, or null if unknown.
     std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
     cudaError_t code = cudaErrorInvalidValue; ///< CUDA's code for a broken value

@@ -175,7 +175,13 @@ TEST_CASE("an enumerator that has no name reads as its number", "[attributes]") 
     };
     using Policy = cudag::ClusterSchedulingPolicy;
     CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = Policy::load_balancing}) == "load_balancing");
-    CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = static_cast<Policy>(3)}) == "3");
+    CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = static_cast<Policy>(9)}) == "9");
+    CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = Policy::rubin_dsmem_locality}) ==
+          "rubin_dsmem_locality");
+    CHECK(text("shared_memory_mode", {.shared_memory_mode = cudag::SharedMemoryMode::allow_oversized}) ==
+          "allow_oversized");
+    CHECK(text("shared_memory_mode", {.shared_memory_mode = cudag::SharedMemoryMode::prefer_oversized}) ==
+          "prefer_oversized");
     CHECK(text("memory_sync_domain", {.memory_sync_domain = static_cast<cudag::MemorySyncDomain>(2)}) == "2");
     CHECK(text("memory_sync_domain", {.memory_sync_domain = static_cast<cudag::MemorySyncDomain>(7)}) == "7");
 }

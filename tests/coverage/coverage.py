@@ -3,7 +3,8 @@
 
 What must be in the mapping: the host functions of the header's group CUDART_GRAPH, those of its group CUDART_STREAM whose
 names speak of capture, the enumerators of cudaGraphNodeType, and the functions of cuda_device_runtime_api.h about graphs and
-programmatic edges, whose rows begin with `device:`.
+programmatic edges, whose rows begin with `device:`. Of the driver's functions and kinds, those without a twin of the runtime:
+their rows begin with `driver:`. The others share the row of the twin.
 """
 import argparse
 import re
@@ -23,7 +24,7 @@ class Malformed(Exception):
 @dataclass
 class Row:
     topic: str
-    name: str  # a function, device:function, or an enumerator of cudaGraphNodeType
+    name: str  # a function, device:function, driver:function, or an enumerator of a type of nodes
     since: tuple
     until: tuple  # None: to this day
     calls: list  # of cudag; empty: none, for the reason given
@@ -45,7 +46,7 @@ def read_mapping(text):
             topic = line[3:].strip()
             continue
         cells = [cell.strip() for cell in line.split("|")]
-        head = re.fullmatch(r"((?:device:)?\w+)(?: \((\d+)\.(\d+)-(?:(\d+)\.(\d+))?\))?", cells[0])
+        head = re.fullmatch(r"((?:(?:device|driver):)?\w+)(?: \((\d+)\.(\d+)-(?:(\d+)\.(\d+))?\))?", cells[0])
         if not head or topic is None or not 3 <= len(cells) <= 4 or not all(cells):
             raise Malformed(f"functions.txt:{number}: not `name | calls | tests` or `name | - | reason | tests` below a topic: {line}")
         name, *digits = head.groups()
@@ -98,7 +99,33 @@ def read_header(folder):
     for name in re.findall(r"\b__device__\b[^;{}]*?\bCUDARTAPI\s+(cuda\w+)\s*\(", device):
         if re.search("Graph|Programmatic|GridDependency", name) and not name.endswith("_ptsz"):
             header.names.add("device:" + name)
+    header.names |= without_twin((folder / "cuda.h").read_text(errors="replace"), set(
+        re.findall(r"\bCUDARTAPI(?:_CDECL)?\s+(\w+)\s*\(", api)) | header.names)
     return header
+
+
+def without_twin(text, names):
+    """Returns what cuda.h, as `text`, declares about graphs and captures and `names` of the runtime lack."""
+    found, group = set(), None
+    for declared in re.finditer(r"/\*.*?\*/|\bCUresult\s+CUDAAPI\s+(\w+)\s*\(", text, re.DOTALL):
+        if declared[1] is None:
+            group = ([group] + re.findall(r"\\(?:defgroup|addtogroup)\s+(\w+)", declared[0]))[-1]
+        elif not re.search("_pt[sd]z$", declared[1]) and (
+                group == "CUDA_GRAPH" or group == "CUDA_STREAM" and re.search("[Cc]aptur", declared[1])):
+            twin = "cuda" + re.sub(r"_v\d+$", "", declared[1]).removeprefix("cu")
+            if twin not in names:
+                found.add("driver:" + declared[1])
+    kinds = re.search(r"enum\s+CUgraphNodeType_enum\s*\{(.*?)\}", without_comments(text), re.DOTALL)[1]
+    known = {re.sub("[^A-Z]", "", name.removeprefix("cudaGraphNodeType").upper()) for name in names}
+    for kind in re.findall(r"\bCU_GRAPH_NODE_TYPE_(\w+)", kinds):
+        spelt = kind.replace("EXT_SEMAS", "EXTSEMAPHORE").replace("_", "")
+        if spelt not in known and not kind.startswith("RESERVED"):
+            found.add("driver:CU_GRAPH_NODE_TYPE_" + kind)
+    return found
+
+
+def is_kind(row):
+    return row.name.startswith(("cudaGraphNodeType", "driver:CU_GRAPH_NODE_TYPE_"))
 
 
 def body_at(text, start):
@@ -130,6 +157,8 @@ class Library:
         for pointer, function in fetched:
             if any(re.search(rf"\.{pointer}\(", without_text(text)) for text in called.values()):
                 self.called.add("cuda" + function)
+        self.called |= {"driver:" + name for name in re.findall(r'fetched<[^;]*?>\("(cu\w+)"\)', texts)}
+        self.called |= {"driver:" + name for name in re.findall(r"\bCU_GRAPH_NODE_TYPE_\w+", without_text(texts))}
         in_headers = "\n".join(without_text(called[path]) for path in headers)
         self.called |= {"device:" + name for name in re.findall(r"\bcuda[A-Z]\w+", in_headers)}
         self.graph_tests, self.conformance_tests = self.tests(root / "tests" / "graph"), self.tests(root / CONFORMANCE)
@@ -178,7 +207,7 @@ def problems(rows, header, library):
         found += [f"{where}: include/cudag declares no {call}" for call in row.calls if not library.declares(call)]
         if row.calls and row.name not in library.called:
             found.append(f"{where} counts as covered, but lib/ and builder/ use neither it nor its twin of the driver")
-        if not row.calls and row.name in library.called and not row.name.startswith("cudaGraphNodeType"):
+        if not row.calls and row.name in library.called and not is_kind(row):
             found.append(f"{where} counts as not covered, but lib/, builder/ or include/ use it: name the cudag call and a test")
         known, place = (library.graph_tests, "tests/graph") if row.calls else (library.conformance_tests, CONFORMANCE)
         found += [f"{where}: {place} has no test \"{test}\"" for test in row.tests if test not in known]
@@ -202,12 +231,16 @@ def markdown(rows):
              "<!-- Made by tests/coverage/coverage.py --write from tests/coverage/functions.txt: edit that file. -->", "",
              "Every host function of the graph section of `cuda_runtime_api.h`, every function about stream capture, every kind",
              "of node, and what kernels call for graphs, in CUDA 12.4 to 13.5: the part of cudag that uses it and tests that go",
-             "through it, or why there is none. What cudag does not use may still be tested: in the CPU runtime's conformance suite.", "",
+             "through it, or why there is none. What cudag does not use may still be tested: in the CPU runtime's conformance suite.",
+             "A function of the driver shares the row of its twin of the runtime: `cuGraphAddNode` that of `cudaGraphAddNode`. Those",
+             "without a twin have rows of their own.", "",
              "| | covered | not yet | not covered |", "|---|---|---|---|"]
-    kinds = [row for row in rows if row.name.startswith("cudaGraphNodeType")]
+    kinds = [row for row in rows if is_kind(row)]
     device = [row for row in rows if row.name.startswith("device:")]
-    host = [row for row in rows if row not in kinds + device]
-    for title, counted in (("functions", host), ("kinds of node", kinds), ("functions of the device", device)):
+    driver = [row for row in rows if row.name.startswith("driver:") and row not in kinds]
+    host = [row for row in rows if row not in kinds + device + driver]
+    for title, counted in (("functions", host), ("kinds of node", kinds), ("functions of the device", device),
+                           ("functions of the driver alone", driver)):
         states = [status(row) for row in counted]
         lines.append(f"| {title} | {states.count('covered')} | {states.count('not yet')} | {states.count('not covered')} |")
     topic = None
@@ -215,7 +248,7 @@ def markdown(rows):
         if row.topic != topic:
             topic = row.topic
             lines += ["", f"## {topic}", "", "| CUDA | cudag | tests, or why not |", "|---|---|---|"]
-        name = f"`{row.name.removeprefix('device:')}`" + (f" ({versions(row)})" if versions(row) else "")
+        name = f"`{re.sub('^(device|driver):', '', row.name)}`" + (f" ({versions(row)})" if versions(row) else "")
         calls = ", ".join(f"`{call}`" for call in row.calls) or "–"
         lines.append(f"| {name} | {calls} | " + "; ".join(filter(None, [row.reason, *row.tests])) + " |")
     return "\n".join(lines) + "\n"

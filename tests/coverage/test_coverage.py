@@ -35,6 +35,23 @@ static inline __device__ __cudart_builtin__ cudaError_t CUDARTAPI cudaGraphLaunc
 }
 extern __device__ __cudart_builtin__ cudaError_t CUDARTAPI cudaDeviceGetLimit(size_t *value);
 """
+DRIVER = r"""
+typedef enum CUgraphNodeType_enum {
+    CU_GRAPH_NODE_TYPE_KERNEL = 0, /**< not CU_GRAPH_NODE_TYPE_RUMOUR */
+    CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12,
+    CU_GRAPH_NODE_TYPE_RESERVED_16 = 16
+} CUgraphNodeType;
+/** \defgroup CUDA_STREAM Stream Management */
+CUresult CUDAAPI cuStreamIsCapturing(CUstream hStream);
+CUresult CUDAAPI cuStreamCaptureAlone(CUstream hStream);
+/** \defgroup CUDA_GRAPH Graph Management */
+CUresult CUDAAPI cuGraphCreate(CUgraph *phGraph);
+CUresult CUDAAPI cuGraphLaunch_v2(CUgraphExec hGraphExec);
+CUresult CUDAAPI cuGraphLaunch_ptsz(CUgraphExec hGraphExec);
+CUresult CUDAAPI cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode);
+/** \defgroup CUDA_OCCUPANCY Occupancy */
+CUresult CUDAAPI cuOccupancyOther(int *count);
+"""
 PUBLIC = """
 template <class Self> class Named { public: void label(); };
 class GraphBuilder : public Named<GraphBuilder> {
@@ -54,6 +71,7 @@ void create() { cudaGraphCreate(&graph); use(cudaGraphNodeTypeKernel); }
 // cudaStreamIsCapturing(stream)
 void load() { fetch(result.graph_launch, "cuGraphLaunch"); fetch(result.is_capturing, "cuStreamIsCapturing"); }
 void launch() { driver().graph_launch(exec); }
+auto add() { return fetched<decltype(Calls::add)>("cuGraphAddBatchMemOpNode"); }
 """
 GOOD = """
 == Graphs
@@ -65,6 +83,9 @@ cudaStreamIsCapturing (12.4-) | - | not yet: capture | a stream says that it cap
 cudaGraphOld (12.4-12.9) | - | gone
 cudaGraphNew (13.2-) | - | newer than this header
 device:cudaGraphLaunch | launch_next | a graph is launched
+driver:CU_GRAPH_NODE_TYPE_BATCH_MEM_OP | - | of the driver alone
+driver:cuGraphAddBatchMemOpNode | GraphBuilder::kernel | a graph is made
+driver:cuStreamCaptureAlone | - | for others
 """
 
 
@@ -75,7 +96,7 @@ class Coverage(unittest.TestCase):
         root = Path(folder.name)
         for name, text in {
                 "toolkit/cuda_runtime_api.h": API, "toolkit/driver_types.h": TYPES,
-                "toolkit/cuda_device_runtime_api.h": DEVICE, "include/cudag/graph.hpp": PUBLIC,
+                "toolkit/cuda_device_runtime_api.h": DEVICE, "toolkit/cuda.h": DRIVER, "include/cudag/graph.hpp": PUBLIC,
                 "include/cudag/detail/inner.hpp": "void inner(int);", "lib/create.cpp": SOURCE, "builder/empty.cpp": "",
                 "tests/graph/graph.cpp": 'TEST_CASE("a graph is made", "[a]") {}\nTEST_CASE("a graph is launched") {}\n'
                                          'TEST_CASE("a long name, "\n          "in two parts", "[a]") {}',
@@ -103,7 +124,9 @@ class Coverage(unittest.TestCase):
     def test_the_header_gives_graph_and_capture_functions_and_kinds(self):
         self.assertEqual(self.header.version, (13, 1))
         self.assertEqual(self.header.names, {"cudaGraphCreate", "cudaGraphLaunch", "cudaStreamIsCapturing",
-                                             "cudaGraphNodeTypeKernel", "device:cudaGraphLaunch"})
+                                             "cudaGraphNodeTypeKernel", "device:cudaGraphLaunch",
+                                             "driver:CU_GRAPH_NODE_TYPE_BATCH_MEM_OP", "driver:cuGraphAddBatchMemOpNode",
+                                             "driver:cuStreamCaptureAlone"})
 
     def test_a_missing_row_is_found(self):
         found = self.changed("cudaGraphCreate | GraphBuilder::GraphBuilder, GraphBuilder::label | a graph is made\n", "")
@@ -112,6 +135,14 @@ class Coverage(unittest.TestCase):
     def test_a_missing_kind_is_found(self):
         found = self.changed("cudaGraphNodeTypeKernel | NodeKind::kernel, check | a graph is made\n", "")
         self.assert_problem(found, "cudaGraphNodeTypeKernel of CUDA 13.1 has no row")
+
+    def test_a_missing_function_of_the_driver_alone_is_found(self):
+        found = self.changed("driver:cuStreamCaptureAlone | - | for others\n", "")
+        self.assert_problem(found, "driver:cuStreamCaptureAlone of CUDA 13.1 has no row")
+
+    def test_a_claim_about_the_driver_without_a_use_is_found(self):
+        self.library.called.remove("driver:cuGraphAddBatchMemOpNode")
+        self.assert_problem(self.problems(GOOD), "driver:cuGraphAddBatchMemOpNode counts as covered")
 
     def test_a_row_of_no_function_is_found(self):
         self.assert_problem(self.changed("cudaGraphNew (13.2-)", "cudaGraphNew"), "cudaGraphNew does not exist in CUDA 13.1")
@@ -162,7 +193,9 @@ class Coverage(unittest.TestCase):
     def test_the_page_counts_and_shows_every_row(self):
         page = coverage.markdown(coverage.read_mapping(GOOD))
         self.assertIn("| functions | 2 | 1 | 2 |", page)
-        self.assertIn("| kinds of node | 1 | 0 | 0 |", page)
+        self.assertIn("| kinds of node | 1 | 0 | 1 |", page)
+        self.assertIn("| functions of the driver alone | 1 | 0 | 1 |", page)
+        self.assertIn("| `cuStreamCaptureAlone` | – | for others |", page)
         self.assertIn("| functions of the device | 1 | 0 | 0 |", page)
         self.assertIn("| `cudaGraphLaunch` | `Exec::launch` | a graph is launched; a long name, in two parts |", page)
         self.assertIn("| `cudaGraphOld` (12.4 to 12.9) | – | gone |", page)

@@ -182,6 +182,12 @@ TEST_CASE("launch attributes that came after CUDA 12.4 need the version that bro
                 with({.portable_cluster_size_mode = cudag::PortableClusterMode::require_portable})});
     check_gate({13020, 13010, "shared_memory_mode",
                 with({.shared_memory_mode = cudag::SharedMemoryMode::allow_non_portable})});
+    check_gate({13040, 13030, "shared_memory_mode allow_oversized",
+                with({.shared_memory_mode = cudag::SharedMemoryMode::allow_oversized})});
+    check_gate({13040, 13030, "shared_memory_mode prefer_oversized",
+                with({.shared_memory_mode = cudag::SharedMemoryMode::prefer_oversized})});
+    check_gate({13040, 13030, "cluster_scheduling_policy rubin_dsmem_locality",
+                with({.cluster_scheduling_policy = cudag::ClusterSchedulingPolicy::rubin_dsmem_locality})});
 }
 
 TEST_CASE("a launch in a stream needs the version that brought its attributes, too", "[versions]") {

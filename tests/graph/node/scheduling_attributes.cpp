@@ -248,7 +248,7 @@ TEST_CASE("a launch in a stream honours scheduling attributes", "[stream][attrib
 
 TEST_CASE("a number that CUDA has no value for is refused with its range", "[builder][attributes]") {
     CHECK_THAT(refusal({.cluster_scheduling_policy = static_cast<ClusterSchedulingPolicy>(9)}),
-               ContainsSubstring("cluster_scheduling_policy is 9; CUDA takes 0 to 2"));
+               ContainsSubstring("cluster_scheduling_policy is 9; CUDA takes 0 to 3"));
     CHECK_THAT(refusal({.memory_sync_domain = static_cast<cudag::MemorySyncDomain>(2)}),
                ContainsSubstring("memory_sync_domain is 2; CUDA takes 0 to 1"));
     if (cuda_here() >= 12050)
@@ -257,8 +257,8 @@ TEST_CASE("a number that CUDA has no value for is refused with its range", "[bui
     if (cuda_here() < 13020) return;
     CHECK_THAT(refusal({.portable_cluster_size_mode = static_cast<PortableClusterMode>(3)}),
                ContainsSubstring("portable_cluster_size_mode is 3; CUDA takes 0 to 2"));
-    CHECK_THAT(refusal({.shared_memory_mode = static_cast<SharedMemoryMode>(3)}),
-               ContainsSubstring("shared_memory_mode is 3; CUDA takes 0 to 2"));
+    CHECK_THAT(refusal({.shared_memory_mode = static_cast<SharedMemoryMode>(5)}),
+               ContainsSubstring("shared_memory_mode is 5; CUDA takes 0 to 4"));
 }
 
 TEST_CASE("a domain that the device does not have is refused with their number", "[builder][attributes]") {

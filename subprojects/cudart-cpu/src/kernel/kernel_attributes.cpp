@@ -260,7 +260,7 @@ LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, 
         case cudaLaunchAttributeClusterSchedulingPolicyPreference:
             set_attribute(attributes, id, value);
             if (attributes.cluster_scheduling < 0 ||
-                attributes.cluster_scheduling > cudaClusterSchedulingPolicyLoadBalancing)
+                attributes.cluster_scheduling > (driver_version() >= 13040 ? 3 : 2))
                 fail(cudaErrorInvalidValue,
                      text("Invalid cluster scheduling policy (", attributes.cluster_scheduling, ")"));
             break;
