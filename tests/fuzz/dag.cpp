@@ -182,6 +182,26 @@ class DagFuzz {
         compare(running);
         require(running.exec->replays() == running.launches, "exec {} counts {} replays, not {}", running.number,
                 running.exec->replays(), running.launches);
+        if (!injector_.active() && random_.percent(10)) record(running);
+    }
+
+    /// Launches what a capture has recorded of a launch.
+    void record(Running& running) {
+        note("exec {} of graph {}: a recorded launch", running.number, running.source->number);
+        const cudag::Stream& stream = bench_.streams[0];
+        try {
+            const cudag::Graph graph =
+                cudag::capture(stream, [&](cudaStream_t s) { running.exec->launch(s); }, {.allow_empty = true});
+            Exec recorded = graph.instantiate();
+            recorded.launch(stream);
+            stream.synchronize();
+        } catch (const cudag::GraphError& error) {
+            if (std::string_view(error.what()).find("a whole update has given this Exec") == std::string_view::npos)
+                throw;
+            return;
+        }
+        run_oracle(*running.source->plan, running.values, running.disabled, memory_);
+        compare(running);
     }
 
     void change_in_flight(Running& running) {

@@ -349,6 +349,28 @@ TEST_CASE("a host exception of a recorded node is rethrown at the next synchroni
     CHECK_THAT(error.what(), ContainsSubstring("thrower") && ContainsSubstring("from the Exec"));
 }
 
+TEST_CASE("launches of an ExecCache and of a SegmentedGraph without a break are recorded", "[capture][exec][cache]") {
+    const Stream stream;
+    const auto cells = device({0, 0});
+    const Pair pair(cells.data());
+    cudag::ExecCache cache;
+    cudag::SegmentedGraph segments = cudag::capture_segments(
+        stream, [&](StreamCapture& c) { launch(c.stream(), {}, add, cells.data(), cells.data(), 50); });
+    cache.launch(*pair.graph, stream); // instantiates, as no capture allows
+    segments.launch(stream);
+    stream.synchronize();
+    Graph graph = capture(stream, [&](cudaStream_t s) {
+        cache.launch(*pair.graph, s);
+        segments.launch(s);
+    });
+    CHECK(graph.node_count() == 3);
+    run_once(std::move(graph), stream);
+    CHECK(read(cells) == std::vector{51, 11});
+    cache.launch(*pair.graph, stream);
+    stream.synchronize();
+    CHECK(read(cells) == std::vector{1, 11});
+}
+
 TEST_CASE("nodes that cannot be recorded refuse the launch by name", "[capture][exec][errors]") {
     const auto cells = device({3, 0});
     SECTION("memory that outlives the launch") {
