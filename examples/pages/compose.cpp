@@ -54,7 +54,7 @@ void compose() {
     // captured begins
     cudag::Exec halved = halving.clone().instantiate();
     cudag::Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
-        cudag::memset_async(s, x, 6.0f);
+        cudag::memset_async(s, x, 3.0f);
         halved.launch(s); // writes its nodes into `graph`
         cudag::launch(s, {}, scale, 1, 5.0f, value);
     });
