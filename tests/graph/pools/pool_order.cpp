@@ -176,7 +176,7 @@ TEST_CASE("a launch that CUDA refuses keeps its place in the order", "[memory][o
     CapturePool pool("activations");
     const DeviceBuffer<int> cell = pool.allocate<int>(1);
     GraphBuilder builder;
-    builder.alloc<int>(1); // is not freed: a second launch fails
+    const auto memory = builder.alloc<int>(1); // is not freed: a second launch fails
     builder.retain(pool);
     const Graph a = storing(cell, 1, "a"), b = std::move(builder).build().name("b");
     Exec first = a.instantiate(), second = b.instantiate();
@@ -188,6 +188,10 @@ TEST_CASE("a launch that CUDA refuses keeps its place in the order", "[memory][o
     CHECK(order.launches() == 3);
     CHECK_THAT(refused<Error>([&] { second.launch(stream); }).what(), !ContainsSubstring("out of the order"));
     first.launch(stream);
+    cudag::check(cudaFreeAsync(memory.span().data(), stream.get()));
+    second.launch(stream);
+    CHECK(order.launches() == 5);
+    cudag::check(cudaFreeAsync(memory.span().data(), stream.get()));
     stream.synchronize();
 }
 
@@ -280,10 +284,11 @@ TEST_CASE("memory of the pool itself may pass from buffer to buffer", "[memory][
     cell = pool.allocate<int>(1);
     REQUIRE(cell->data() == address);
     const Graph b = borrowing(pool, address, "b");
-    cell.reset();
     Exec first = a.instantiate(), second = b.instantiate();
     const PoolOrder order(pool, {a, b}, {.checked = true});
+    cell.reset();
     first.launch(stream);
+    cell = pool.allocate<int>(1);
     second.launch(stream);
     stream.synchronize();
     CHECK(order.launches() == 2);

@@ -220,7 +220,8 @@ TEST_CASE("copies, fills, children and captured work with released memory are re
     }
     SECTION("a child") {
         GraphBuilder b;
-        b.child(storing(cells.data()));
+        const Graph inner = storing(cells.data());
+        b.child(inner);
         exec = std::move(b).build().instantiate();
     }
     SECTION("captured work") {
