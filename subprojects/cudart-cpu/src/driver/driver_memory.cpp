@@ -2,6 +2,7 @@
 #include "driver_frame.hpp"
 #include "driver_functions.hpp"
 
+#include "memory/allocation_number.hpp"
 #include "memory/allocations.hpp"
 #include "memory/driver_copies.hpp"
 #include "memory/memory_pools.hpp"
@@ -332,6 +333,9 @@ void write_attribute(void* data, int attribute, CUdeviceptr pointer, const std::
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         return give(data, 0);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+        if (const std::uint64_t number = number_of_allocation(address_of(pointer)); range && number != 0)
+            return give(data, static_cast<unsigned long long>(number));
+        [[fallthrough]]; // variables
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
         return give(data, range ? static_cast<unsigned long long>(number_of(range->base)) : 0ull);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:

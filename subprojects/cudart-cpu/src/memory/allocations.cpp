@@ -1,6 +1,7 @@
 // The table of live allocations.
 #include "allocations.hpp"
 
+#include "allocation_number.hpp"
 #include "device_variables.hpp"
 #include "freed_memory.hpp"
 #include "memory_pool.hpp"
@@ -9,6 +10,8 @@
 #include "runtime/live_counts.hpp"
 #include "runtime/text.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +32,11 @@ namespace {
 /// The device's alignment; kernels may rely on it.
 constexpr std::align_val_t allocation_alignment{texture_alignment};
 
+std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
 struct Allocation {
     std::size_t bytes;
     AllocationKind kind;
@@ -37,6 +45,7 @@ struct Allocation {
     bool is_registered = false;           // the program's own memory
     bool is_mapped = false;               // by the driver's cuMemMap
     std::shared_ptr<void> keep = nullptr; // for a taken address: set while it is allocated
+    std::uint64_t number = next_number();
 };
 
 struct AllocationTable {
@@ -308,6 +317,12 @@ std::optional<AllocationKind> kind_of(const void* pointer) {
     const std::shared_lock lock(allocation_table().mutex);
     const Entry* entry = find_entry(pointer);
     return entry == nullptr ? std::nullopt : std::optional(entry->second.kind);
+}
+
+std::uint64_t number_of_allocation(const void* pointer) {
+    const std::shared_lock lock(allocation_table().mutex);
+    const Entry* entry = find_entry(pointer);
+    return entry == nullptr ? 0 : entry->second.number;
 }
 
 std::size_t device_memory_in_use() {

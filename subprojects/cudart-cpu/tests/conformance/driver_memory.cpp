@@ -95,6 +95,32 @@ TEST_CASE("the driver tells a pointer's attributes", "[driver][memory]") {
     REQUIRE(managed == 0);
 }
 
+TEST_CASE("an allocation has a number, and its end ends the number", "[driver][memory]") {
+    const auto attribute = entry_point<PFN_cuPointerGetAttribute_v4000>("cuPointerGetAttribute", 12000);
+    const auto number_at = [&](const void* pointer) {
+        unsigned long long number = 0;
+        const CUresult result =
+            attribute(&number, CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<CUdeviceptr>(pointer));
+        REQUIRE((result == CUDA_SUCCESS) == (number != 0));
+        return number;
+    };
+    char *first = nullptr, *second = nullptr;
+    REQUIRE(cudaMalloc(&first, 100) == cudaSuccess);
+    REQUIRE(cudaMalloc(&second, 100) == cudaSuccess);
+    const unsigned long long number = number_at(first);
+    REQUIRE(number != 0);
+    REQUIRE(number_at(first + 99) == number);
+    REQUIRE(number_at(second) != number);
+    REQUIRE(cudaFree(first) == cudaSuccess);
+    REQUIRE(number_at(first) == 0);
+    for (int i = 0; i < 20; ++i) { // the address may come again, the number never
+        REQUIRE(cudaMalloc(&first, 100) == cudaSuccess);
+        REQUIRE(number_at(first) != number);
+        REQUIRE(cudaFree(first) == cudaSuccess);
+    }
+    REQUIRE(cudaFree(second) == cudaSuccess);
+}
+
 TEST_CASE("memory is mapped to reserved addresses, and grows there", "[driver][memory][virtual]") {
     const auto granularity_of =
         entry_point<PFN_cuMemGetAllocationGranularity_v10020>("cuMemGetAllocationGranularity", 12000);
