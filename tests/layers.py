@@ -36,7 +36,7 @@ MAY_INCLUDE = {
     "probe": ["cuda"],
     "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "ranks": ["cuda", "lists", "graph", "text"],
-    "footprint": ["cuda", "owners", "memory", "node", "graph", "handles", "exec"],
+    "footprint": ["cuda", "owners", "memory", "node", "edges", "graph", "handles", "exec"],
     "pools": ["cuda", "memory", "node", "graph", "exec", "footprint"],
     "release": ["cuda", "memory", "exec", "footprint", "segments"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],

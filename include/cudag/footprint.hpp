@@ -26,8 +26,9 @@ struct PoolFootprint {
 ///     const cudag::Footprint memory = graph.memory(); // before the first launch
 ///     if (memory.device() > (std::size_t{1} << 30)) std::puts(to_string(memory).c_str());
 struct Footprint {
-    /// CUDA's executable graph on the device: estimated from its nodes by figures of an H100 (2.2 KiB for each, 100 KiB
-    /// at least); measured only in the footprint of an ExecCache.
+    /// CUDA's executable graph on the device, estimated by figures of an H100: 108 KiB for each branch, 2.5 KiB for each
+    /// node but fills and joins. A line of nodes is one branch; of several successors of a node, all but one begin a
+    /// branch. The branches of an Exec are those of its plan. Measured only in the footprint of an ExecCache.
     std::size_t executable = 0;
     /// Memory of alloc nodes. An address used again after a free node counts once. Of several graphs, the largest:
     /// graphs share the memory if they are launched in one stream.
@@ -59,14 +60,14 @@ struct CacheFootprint {
     friend bool operator==(const CacheFootprint&, const CacheFootprint&) = default;
 };
 
-/// Describes the memory: "device: 3.1 MiB (executable 100.0 KiB, graph memory 1.0 MiB of 2.0 MiB requested, buffers 1.0
+/// Describes the memory: "device: 3.1 MiB (executable 110.5 KiB, graph memory 1.0 MiB of 2.0 MiB requested, buffers 1.0
 /// MiB, CapturePool \"a\" made at a.cpp:12 1.0 MiB); host: 24 bytes (parameters 24 bytes); borrowed: 4 bytes". Leaves
 /// out what is 0.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Footprint& memory);
 /// Describes the pool: "CapturePool \"a\" made at a.cpp:12: 1.0 MiB reserved, 512 bytes used, at most 1.0 KiB"; a
 /// released one with ", 2.0 MiB released, 1.0 MiB kept on the host".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const PoolFootprint& pool);
-/// Describes the cache: "3 graphs, 300.0 KiB held, at most 400.0 KiB; device: ...".
+/// Describes the cache: "3 graphs, 331.6 KiB held, at most 442.2 KiB; device: ...".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const CacheFootprint& cache);
 
 } // namespace cudag

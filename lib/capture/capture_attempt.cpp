@@ -3,7 +3,9 @@
 
 #include "capture_state.hpp"
 #include "cuda/failure.hpp"
+#include "edges/branches.hpp"
 #include "exec/exec_bytes.hpp"
+#include "exec/exec_state.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/native_graph.hpp"
 #include "handles/buffer_uses.hpp"
@@ -43,7 +45,16 @@ CaptureError thrown_behind(const CapturedBreak& last, Subject&& subject, const c
 } // namespace
 
 std::size_t estimated_bytes(const Graph& graph) {
-    return estimated_exec_bytes(count_native_nodes(native_of(Access::state(graph))));
+    return estimated_exec_bytes(1, count_native_nodes(native_of(Access::state(graph))));
+}
+
+std::size_t estimated_bytes(const Graph& graph, const Exec& exec) {
+    const std::size_t nodes = count_native_nodes(native_of(Access::state(graph)));
+    for (const PlannedGraph& each : Access::state(exec).plan().graphs)
+        if (each.graph == &Access::state(exec).source())
+            return estimated_exec_bytes(count_branches(nodes + each.planned->kernels, each.planned->edges),
+                                        nodes + each.planned->kernels);
+    return estimated_exec_bytes(1, nodes);
 }
 
 RecordedFunction CaptureAttempt::record(cudaStream_t stream, const AttemptSetup& setup,
@@ -127,7 +138,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup, c
         }
         buffers = find_buffers(*recorded.graph, setup.buffers);
         exec = recorded.graph->instantiate(setup.instantiate);
-        bytes = estimated_bytes(*recorded.graph);
+        bytes = estimated_bytes(*recorded.graph, *exec);
         for (const auto& buffer : buffers)
             if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: tests the binding
     } catch (const CaptureError& cause) {

@@ -83,8 +83,9 @@ class CaptureAttempt {
     bool recorded_nothing_ = false;
 };
 
-/// The device memory of an exec of `graph`, estimated by CUDA's count of its nodes: their records may not have been
-/// read.
+/// The device memory of an exec of `graph`, estimated by CUDA's count of its nodes, as if in one branch: their records
+/// may not have been read. With an exec, its plan tells the branches if it has changed the edges.
 [[nodiscard]] std::size_t estimated_bytes(const Graph& graph);
+[[nodiscard]] std::size_t estimated_bytes(const Graph& graph, const Exec& exec);
 
 } // namespace cudag::detail

@@ -222,7 +222,7 @@ void GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, const
         return;
     }
     exec_ = recorded.graph->instantiate(setup.options.instantiate);
-    exec_bytes_ = estimated_bytes(*recorded.graph);
+    exec_bytes_ = estimated_bytes(*recorded.graph, *exec_);
     if (setup.options.bind_inputs) bound_.emplace(*recorded.graph, *exec_, given, inputs_, setup.task.is_const);
 }
 

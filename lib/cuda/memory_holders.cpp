@@ -122,7 +122,7 @@ std::string describe_holders() {
             others += held[i].bytes;
     if (held.size() > most) text += fmt::format(", and {} more: {}", held.size() - most, size_text(others));
     if (const std::int64_t execs = live_execs.load(std::memory_order_relaxed); execs > 0)
-        text += fmt::format("; {} live Exec{}, of some 100 KiB or more each", execs, execs == 1 ? "" : "s");
+        text += fmt::format("; {} live Exec{}, of some 110 KiB or more each", execs, execs == 1 ? "" : "s");
     return text;
 }
 

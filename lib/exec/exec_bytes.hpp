@@ -6,11 +6,12 @@
 
 namespace cudag::detail {
 
-/// The device memory of an exec of so many nodes, from measurements on an H100 with CUDA 13.0: about 100 KiB at 10 to
-/// 100 nodes, 2.2 MiB at 1000, 21 MiB at 10 000. The difference of free memory would show pieces of some MiB, shared by
-/// many execs.
-[[nodiscard]] constexpr std::size_t estimated_exec_bytes(std::size_t nodes) noexcept {
-    return std::max<std::size_t>(100 * 1024, nodes * 2250);
+/// The device memory of an exec with so many branches (see edges/branches.hpp) and nodes, without fills: from
+/// measurements on an H100 with CUDA 13.0, by `bench/footprints`. The difference of free memory would show pieces of
+/// some MiB, shared by many execs.
+[[nodiscard]] constexpr std::size_t estimated_exec_bytes(std::size_t branches, std::size_t nodes) noexcept {
+    constexpr std::size_t of_branch = std::size_t{108} * 1024, of_node = 2608;
+    return std::max<std::size_t>(branches, 1) * of_branch + nodes * of_node;
 }
 
 } // namespace cudag::detail

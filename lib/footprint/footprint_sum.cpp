@@ -1,15 +1,19 @@
 // The memory of graphs and Execs: owners by their deleters, host memory by the copies that use it.
 #include "footprint_sum.hpp"
 
+#include "edges/branches.hpp"
 #include "exec/exec_bytes.hpp"
 #include "exec/exec_in_force.hpp"
 #include "graph/allocations.hpp"
 #include "graph/for_each_graph.hpp"
+#include "graph/graph_edges.hpp"
 #include "graph/graph_locks.hpp"
 #include "graph/graph_owners.hpp"
 #include "graph/graph_records.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/node_place.hpp"
+#include "graph/planning.hpp"
 #include "handles/host_memory.hpp"
 #include "memory/held_blocks.hpp"
 #include "memory/pool_state.hpp"
@@ -102,10 +106,24 @@ void FootprintSum::add_tree(const GraphState& graph, const Params& params) {
 
 namespace {
 
-std::size_t nodes_in_tree(const GraphState& graph) {
-    std::size_t count = 0;
-    for_each_graph(graph, [&](const GraphState& each) { count += records_of(each).nodes().size(); });
-    return count;
+/// The device memory of an exec of `graph` with these changes by a plan, estimated. A child graph continues the branch
+/// of its node.
+std::size_t bytes_of_exec(const GraphState& graph, const std::vector<PlannedGraph>& planned) {
+    std::size_t branches = 0, nodes = 0;
+    for_each_graph(graph, [&](const GraphState& each) {
+        const auto& records = records_of(each).nodes();
+        const auto form = std::ranges::find(planned, &each, &PlannedGraph::graph);
+        const std::size_t added = form == planned.end() ? 0 : form->planned->kernels;
+        const std::size_t own =
+            count_branches(records.size() + added, form == planned.end() ? edges_of(each) : form->planned->edges);
+        const bool is_child = each.tree().place() == Place::child;
+        branches += is_child && own > 0 ? own - 1 : own;
+        nodes +=
+            added + static_cast<std::size_t>(std::ranges::count_if(records, [](const NodeRecord& node) {
+                return node.kind != NodeKind::memset && node.kind != NodeKind::empty && node.kind != NodeKind::child;
+            }));
+    });
+    return estimated_exec_bytes(branches, nodes);
 }
 
 } // namespace
@@ -116,7 +134,7 @@ void FootprintSum::add(const Graph& graph) {
     const auto lock = state.lock();
     add_tree(state,
              [](const NodePlace& node) -> const NodeParams& { return records_of(*node.graph).params(node.index); });
-    sum_.executable += estimated_exec_bytes(nodes_in_tree(state));
+    sum_.executable += bytes_of_exec(state, {});
 }
 
 void FootprintSum::add(const Exec& exec) {
@@ -136,10 +154,7 @@ void FootprintSum::add(const ExecState& state) {
     });
     if (&state.effective().basis() != &state.source())
         for_each_graph(state.effective().basis(), [&](const GraphState& each) { add_owners(owned_by(each)); });
-    std::size_t added = 0;
-    for (const PlannedGraph& graph : state.plan().graphs)
-        added += graph.planned->kernels;
-    sum_.executable += estimated_exec_bytes(nodes_in_tree(state.source()) + added);
+    sum_.executable += bytes_of_exec(state.source(), state.plan().graphs);
 }
 
 std::vector<std::shared_ptr<PoolState>> FootprintSum::pools() const {

@@ -131,20 +131,6 @@ TEST_CASE("an alloc node that is written again keeps its options, and reuses mem
     CHECK(after.poolProps.maxSize == before.poolProps.maxSize);
 }
 
-TEST_CASE("an alloc node that is written again reuses memory freed some nodes before it",
-          "[builder][written][memory]") {
-    GraphBuilder b;
-    const auto first = b.alloc<int>(1).label("first");
-    const auto freed = b.free(first).after(first);
-    const auto between = b.kernel({}, nothing).after(freed);
-    const auto second = b.alloc<int>(1, {.after = {between}}).label("second");
-    b.free(second).after(second);
-    const Graph graph = std::move(b).build();
-    REQUIRE(memory_of<int>(graph, "first").data() == memory_of<int>(graph, "second").data());
-    const Graph clone = graph.clone();
-    CHECK(memory_of<int>(clone, "first").data() == memory_of<int>(clone, "second").data());
-}
-
 TEST_CASE("a graph that leaves memory at an address that it has used before is written again",
           "[builder][written][memory]") {
     GraphBuilder b;

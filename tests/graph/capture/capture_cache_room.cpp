@@ -168,7 +168,7 @@ TEST_CASE("a key that comes back after each eviction is counted each time", "[ca
 TEST_CASE("graphs take no more memory than they may, a floor aside", "[capture][cache][policy]") {
     const auto cells = device({0, 0, 0, 0});
     const Stream stream;
-    constexpr std::size_t each = 100 * 1024; // the estimate for a small graph
+    constexpr std::size_t each = 108 * 1024 + 2608; // the estimate for a graph of one node
     const auto graphs_of = [&](const cudag::CaptureCacheOptions& options) {
         CaptureCache cache(options);
         for (int i = 0; i < 40; ++i) {
@@ -195,7 +195,7 @@ TEST_CASE("graphs take no more memory than they may, a floor aside", "[capture][
 TEST_CASE("a large graph takes the room of several small ones, if it is worth them", "[capture][cache][policy]") {
     const auto cells = device({0, 0, 0});
     const Stream stream;
-    constexpr std::size_t each = 100 * 1024;
+    constexpr std::size_t each = 108 * 1024 + 2608, large = 108 * 1024 + 91 * 2608;
     CaptureCache cache({.warm_up = 0, .max_bytes = 2 * each});
     const auto run = [&](int key, int kernels) {
         const RunKind kind = cache.run(stream, key, [&](cudaStream_t s) {
@@ -209,13 +209,13 @@ TEST_CASE("a large graph takes the room of several small ones, if it is worth th
     run(1, 1);
     CHECK(cache.stats().bytes == 2 * each);
     int calls = 1;
-    while (run(2, 91) == RunKind::eager) // 91 nodes take 2250 bytes each
+    while (run(2, 91) == RunKind::eager)
         ++calls;
     CHECK(calls < 20);
-    CHECK(cache.stats().bytes <= 2 * each + each / 10 + 91 * 2250);
+    CHECK(cache.stats().bytes <= 2 * each + each / 10 + large);
     run(2, 91);
     CHECK(cache.stats().graphs == 1); // beyond the limit alone, as the floor allows
-    CHECK(cache.stats().bytes == 91 * 2250);
+    CHECK(cache.stats().bytes == large);
     CHECK(cache.stats().evictions == 2);
 }
 

@@ -201,16 +201,48 @@ TEST_CASE("an Exec counts the buffers of the graph of a whole update", "[memory]
     CHECK(exec.memory().buffers == 400 + 4000); // the graph of an Exec stays
 }
 
-TEST_CASE("the executable grows with the nodes", "[memory][footprint]") {
-    const auto memory = [](int nodes) {
+TEST_CASE("the executable grows with the nodes, and with the branches that run at once", "[memory][footprint]") {
+    constexpr std::size_t of_branch = 108 * kib, of_node = 2608;
+    const auto memory = [](int nodes, bool in_line) {
         GraphBuilder b;
-        for (int i = 0; i < nodes; ++i)
-            b.kernel({}, nothing);
+        std::vector<cudag::Node> last;
+        for (int i = 0; i < nodes; ++i) {
+            const auto node = b.kernel({}, nothing).after(last);
+            if (in_line) last = {node};
+        }
         return std::move(b).build().memory().executable;
     };
-    CHECK(memory(1) == 100 * kib);
-    CHECK(memory(40) == 100 * kib);
-    CHECK(memory(1000) == 2250000);
+    CHECK(memory(1, true) == of_branch + of_node);
+    CHECK(memory(40, true) == of_branch + 40 * of_node);
+    CHECK(memory(40, false) == 40 * (of_branch + of_node));
+}
+
+TEST_CASE("fills, joins and child nodes add nothing to the executable but their branches", "[memory][footprint]") {
+    constexpr std::size_t of_branch = 108 * kib, of_node = 2608;
+    const DeviceBuffer<int> cells(2);
+    GraphBuilder inner;
+    inner.kernel({}, nothing);
+    const Graph part = std::move(inner).build();
+    GraphBuilder b;
+    const auto fill = b.memset(cells.span().first(1), 1), other = b.memset(cells.span().last(1), 1);
+    const auto child = b.child(part).after(b.join(fill, other));
+    b.child(part).after(child);
+    CHECK(std::move(b).build().memory().executable == 2 * of_branch + 2 * of_node);
+}
+
+TEST_CASE("the branches of an Exec are those of its plan", "[memory][footprint]") {
+    constexpr std::size_t of_branch = 108 * kib;
+    GraphBuilder b;
+    std::vector<cudag::Node> before;
+    for (int layer = 0; layer < 3; ++layer) {
+        std::vector<cudag::Node> nodes;
+        for (int i = 0; i < 20; ++i)
+            nodes.push_back(b.kernel({}, nothing).after(before));
+        before = nodes;
+    }
+    const Graph graph = std::move(b).build();
+    CHECK(graph.instantiate({.plan = cudag::Plan::as_written()}).memory().executable == graph.memory().executable);
+    CHECK(graph.instantiate().memory().executable > graph.memory().executable + 30 * of_branch); // joins by kernels
 }
 
 TEST_CASE("a captured graph is read for its memory", "[memory][capture][footprint]") {
