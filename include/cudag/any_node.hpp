@@ -120,6 +120,8 @@ class CUDAG_EXPORT Node {
     [[nodiscard]] SourceLocation location() const;
     /// Returns CUDA's own handle, borrowed. Do not destroy the node through it.
     [[nodiscard]] cudaGraphNode_t native() const;
+    /// Returns the id that tools, such as CUPTI and Nsight Systems, give this node. Throws GraphError before CUDA 13.1.
+    [[nodiscard]] std::uint64_t tools_id() const;
     /// Describes the launch of a kernel node, with its current values in the Graph. Throws GraphError for other kinds.
     [[nodiscard]] KernelInfo kernel_info() const;
 

@@ -60,6 +60,7 @@ Driver load() {
     fetch(result.graph_get_nodes, "cuGraphGetNodes");
     fetch(result.graph_node_get_type, "cuGraphNodeGetType");
     fetch(result.graph_node_get_dependencies, "cuGraphNodeGetDependencies");
+    fetch_newer(result.graph_node_get_tools_id, "cuGraphNodeGetToolsId", 13010);
     fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
     fetch(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
     fetch(result.graph_exec_update, "cuGraphExecUpdate");

@@ -39,6 +39,7 @@ struct Driver {
     decltype(&::cuGraphNodeGetType) graph_node_get_type;
     /// CUDA 13.0 folded this variant into the original name.
     CUresult(CUDAAPI* graph_node_get_dependencies)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*, std::size_t*);
+    CUresult(CUDAAPI* graph_node_get_tools_id)(CUgraphNode, unsigned long long*); ///< null before 13.1
     decltype(&::cuGraphKernelNodeGetAttribute) graph_kernel_node_get_attribute;
     decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
     decltype(&::cuGraphExecUpdate) graph_exec_update;

@@ -2,6 +2,7 @@
 #include <cudag/format.hpp>
 #include <cudag/node.hpp>
 
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "edges/edge_record.hpp"
@@ -60,6 +61,21 @@ SourceLocation Node::location() const {
 cudaGraphNode_t Node::native() const {
     const GraphState& graph = GraphIdentity::of(*this);
     return records_of(graph).natives()[GraphIdentity::index_unchecked(*this)];
+}
+
+std::uint64_t Node::tools_id() const {
+    const GraphState& graph = GraphIdentity::of(*this);
+    const std::uint32_t index = GraphIdentity::index_unchecked(*this);
+    const auto subject = [&] { return node_subject(graph, index, "tools_id of "); };
+    if (detail::driver().graph_node_get_tools_id == nullptr)
+        detail::refuse("an id for tools needs a driver of CUDA 13.1", subject(), cudaErrorNotSupported);
+    unsigned long long id = 0;
+    detail::bind_context();
+    if (const CUresult result = detail::driver().graph_node_get_tools_id(records_of(graph).natives()[index], &id);
+        result != CUDA_SUCCESS)
+        detail::raise_call<GraphError>(detail::to_runtime(result), "cuGraphNodeGetToolsId", subject(),
+                                       detail::Api::driver);
+    return id;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "attribute_check.hpp"
 
 #include "cuda/compat.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "kernel.hpp"
 #include "launch_attributes.hpp"
@@ -127,6 +128,23 @@ std::string broken_preferred_cluster(const LaunchConfig& config, const void* /*s
                                axis.preferred, axis.cluster);
     }
     return {};
+}
+
+/// Since CUDA 13.3 the driver reports whether kernels can update a kernel's nodes.
+std::string broken_device_update(const LaunchConfig& /*config*/, const void* symbol) {
+    constexpr auto is_supported = static_cast<CUfunction_attribute>(16); // older headers lack its name
+    int version = 0;
+    cudaFunction_t function = nullptr;
+    const cudaError_t asked = cudaDriverGetVersion(&version);
+    ignore(asked);
+    if (symbol == nullptr || asked != cudaSuccess || version < 13030) return {};
+    const cudaError_t found = cudaGetFuncBySymbol(&function, symbol);
+    ignore(found);
+    int supported = 0;
+    if (found != cudaSuccess || driver().func_get_attribute(&supported, is_supported, function) != CUDA_SUCCESS ||
+        supported != 0)
+        return {};
+    return "device_updatable: CUDA reports that other kernels cannot update this one on the device; leave it out";
 }
 
 std::string broken_shared_memory_mode(const LaunchConfig& config, const void* /*symbol*/) {

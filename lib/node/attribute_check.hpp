@@ -11,6 +11,7 @@ namespace cudag::detail {
 // unknown.
 [[nodiscard]] std::string broken_cluster(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_preferred_cluster(const LaunchConfig& config, const void* symbol);
+[[nodiscard]] std::string broken_device_update(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_shared_memory_mode(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_cooperation(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_priority(const LaunchConfig& config, const void* symbol);

@@ -255,9 +255,11 @@ constexpr std::array all_attributes{
         {.only_launches =
              "only launches in streams record it; .after(launch_completion(node)) lets a node start early"}),
     // Last: a node with this attribute cannot be destroyed.
-    attribute<&LaunchConfig::device_updatable>(
-        cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
-        {.needs_instantiate = true, .only_nodes = "only a node of a graph can be updated; leave it out"}),
+    attribute<&LaunchConfig::device_updatable>(cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
+                                               {.needs_instantiate = true,
+                                                .broken = broken_device_update,
+                                                .code = cudaErrorNotSupported,
+                                                .only_nodes = "only a node of a graph can be updated; leave it out"}),
 };
 static_assert(all_attributes.size() == launch_attribute_count, "a field of LaunchConfig has no row in the table");
 

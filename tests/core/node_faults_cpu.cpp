@@ -1,5 +1,6 @@
 // What CUDA is asked about nodes, where it fails or is older: no answer is no problem, and leaves no error behind.
 #include "cuda/cuda_log.hpp"
+#include "fake_driver.hpp"
 #include "kernels.hpp"
 #include "node/allocation.hpp"
 #include "node/attribute_check.hpp"
@@ -98,6 +99,32 @@ TEST_CASE("what is above a limit that CUDA does not tell is for CUDA to refuse",
         CHECK(cudaGetLastError() == cudaSuccess);
     }
     CHECK_FALSE(broken_shared_memory_mode(config, nullptr).empty());
+}
+
+TEST_CASE("a kernel that others cannot update is refused where CUDA reports that, since 13.3", "[core][attributes]") {
+    const LaunchConfig config{.device_updatable = true};
+    const void* const kernel = kernel_symbol(sought);
+    {
+        const DriverVersion newest(13030);
+        CHECK(broken_device_update(config, kernel).empty()); // the CPU runtime updates all kernels
+    }
+    FakeDriver fake;
+    fake.calls.func_get_attribute = [](int* value, CUfunction_attribute attribute, CUfunction) {
+        *value = 0;
+        return attribute == static_cast<CUfunction_attribute>(16) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    };
+    {
+        const DriverVersion older(13020); // does not know
+        CHECK(broken_device_update(config, kernel).empty());
+    }
+    const DriverVersion newest(13030);
+    CHECK_THAT(broken_device_update(config, kernel), ContainsSubstring("other kernels cannot update this one"));
+    CHECK(broken_device_update(config, nullptr).empty());
+    for (const std::uint64_t call : {1U, 2U}) { // the version, the function
+        cudart_cpu::fail_call(call, cudaErrorInvalidValue);
+        CHECK(broken_device_update(config, kernel).empty());
+        CHECK(cudaGetLastError() == cudaSuccess);
+    }
 }
 
 #if CUDART_VERSION >= 12050

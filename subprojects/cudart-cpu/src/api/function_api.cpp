@@ -3,6 +3,7 @@
 #include "kernel/node_arguments.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/driver_version.hpp"
 #include "runtime/text.hpp"
 
 #include <algorithm>
@@ -85,6 +86,9 @@ CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
             if (kernel.translated->max_threads != 0)
                 attributes->maxThreadsPerBlock = static_cast<int>(kernel.translated->max_threads);
         }
+#if CUDART_VERSION >= 13030
+        attributes->deviceNodeUpdateStatus = driver_version() >= 13030 ? 1 : 0;
+#endif
         attributes->nonPortableClusterSizeAllowed =
             kernel.allows_large_clusters.load(std::memory_order_relaxed) ? 1 : 0;
     });

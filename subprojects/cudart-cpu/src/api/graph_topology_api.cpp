@@ -3,6 +3,7 @@
 #include "driver/driver_functions.hpp"
 #include "graph/graph_cuda12.hpp"
 #include "graph/graph_params.hpp"
+#include "runtime/driver_version.hpp"
 
 #include <algorithm>
 
@@ -117,6 +118,14 @@ std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from,
     return edges;
 }
 
+/// The number of the graph, and that of the node in it.
+void tell_tools_id(cudaGraphNode_t node, unsigned long long* id) {
+    require_driver(13010);
+    require_pointer(id, "toolsNodeId");
+    const Node& found = node_of(node);
+    *id = std::uint64_t{found.graph.id()} << 32U | (found.number + 1);
+}
+
 void require_removable(const Graph& graph, const char* what) {
     if (graph.holds_memory())
         fail(cudaErrorNotSupported, text(what, " cannot be removed from a graph with alloc or free nodes"));
@@ -142,6 +151,16 @@ CUresult driver::graph_node_get_type(CUgraphNode node, CUgraphNodeType* type) {
         *type = static_cast<CUgraphNodeType>(node_of(node).work->type());
     });
 }
+
+CUresult driver::graph_node_get_tools_id(CUgraphNode node, unsigned long long* id) {
+    return driver_graph_api("cuGraphNodeGetToolsId", [&] { tell_tools_id(node, id); });
+}
+
+#if CUDART_VERSION >= 13010
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetToolsId(cudaGraphNode_t hNode, unsigned long long* toolsNodeId) {
+    return graph_api("cudaGraphNodeGetToolsId", [&] { tell_tools_id(hNode, toolsNodeId); });
+}
+#endif
 
 // The runtime's structure is the driver's under another name.
 static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));

@@ -12,6 +12,7 @@ CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphN
                                const CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_get_nodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count);
 CUresult graph_node_get_type(CUgraphNode node, CUgraphNodeType* type);
+CUresult graph_node_get_tools_id(CUgraphNode node, unsigned long long* id);
 CUresult graph_node_get_dependencies(CUgraphNode node, CUgraphNode* dependencies, CUgraphEdgeData* data,
                                      std::size_t* count);
 

@@ -6,6 +6,7 @@
 #include "kernel/libraries.hpp"
 #include "kernel/node_arguments.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/driver_version.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
 
@@ -90,6 +91,9 @@ int attribute_of(const void* kernel, int attribute) {
         return all.nonPortableClusterSizeAllowed;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         return all.clusterSchedulingPolicyPreference;
+    case 16: // CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED
+        require_driver(13030);
+        return 1;
     default:
         fail(cudaErrorInvalidValue, text("function attribute ", attribute, " cannot be read on cudart-cpu"));
     }

@@ -8,6 +8,7 @@
 #include "runtime/node_functions.hpp"
 #include "user_object.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -68,6 +69,8 @@ class Graph {
     Graph& operator=(const Graph&) = delete;
     ~Graph();
 
+    /// The number of graphs made before it in the process, plus one.
+    std::uint32_t id() const noexcept { return id_; }
     /// The nodes in the order of their addition.
     const std::vector<std::shared_ptr<Node>>& nodes() const noexcept { return nodes_; }
 
@@ -132,6 +135,8 @@ class Graph {
     friend void own_bodies(Node& owner, Bodies bodies);
     friend void disown(Graph& body) noexcept;
 
+    static inline std::atomic<std::uint32_t> graphs_made = 0;
+    std::uint32_t id_ = ++graphs_made;
     cudaGraph_t handle_ = nullptr;
     const Node* owner_ = nullptr;
     mutable bool holds_memory_ = false;

@@ -52,6 +52,27 @@ TEST_CASE("the driver tells a node's kind", "[driver]") {
     REQUIRE(type == CU_GRAPH_NODE_TYPE_EMPTY);
 }
 
+TEST_CASE("the driver gives each node an id for tools, since CUDA 13.1", "[driver]") {
+    int version = 0;
+    REQUIRE(cudaDriverGetVersion(&version) == cudaSuccess);
+    if (version < 13010) return;
+    const auto id_of =
+        entry_point<CUresult(CUDAAPI*)(CUgraphNode, unsigned long long*)>("cuGraphNodeGetToolsId", 13010);
+    Graph graph;
+    Graph other;
+    std::vector<unsigned long long> ids;
+    for (const cudaGraphNode_t node : {add_empty(graph), add_empty(graph), add_empty(other)}) {
+        unsigned long long id = 0;
+        unsigned long long again = 0;
+        REQUIRE(id_of(node, &id) == CUDA_SUCCESS);
+        REQUIRE(id_of(node, &again) == CUDA_SUCCESS);
+        REQUIRE(id == again);
+        for (const unsigned long long former : ids)
+            REQUIRE(id != former);
+        ids.push_back(id);
+    }
+}
+
 TEST_CASE("the driver tells what a node depends on, and how", "[driver]") {
     Graph graph;
     DeviceInts data(1);
