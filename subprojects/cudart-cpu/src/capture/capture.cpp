@@ -216,6 +216,7 @@ bool captured(Stream& stream, const MakeNode& make) {
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!capture) return false;
     const OnDeviceOf device(stream);
+    const NodesInContext context(stream.context());
     NodeContent content = make(*capture->graph(), capture->before(stream));
     require_operands(*content.work, nullptr);
     capture->add(stream, std::move(content), capture->front_of(stream).data);

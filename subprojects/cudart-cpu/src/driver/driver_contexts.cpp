@@ -4,6 +4,7 @@
 
 #include "runtime/device_model.hpp"
 #include "runtime/device_settings.hpp"
+#include "runtime/driver_version.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
@@ -11,6 +12,8 @@
 #include "submit/event_submit.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -229,6 +232,8 @@ constexpr auto invalid_resource_type = static_cast<cudaError_t>(914);
 constexpr auto invalid_resource_configuration = static_cast<cudaError_t>(915);
 
 constexpr unsigned least_partition = 8; // of compute capability 9.0
+constexpr unsigned least_scattered = 2;
+constexpr unsigned ignore_coscheduling = 1; // named from CUDA 12.6 on
 
 CUcontext context_of_green(CUgreenCtx green) {
     const auto context = reinterpret_cast<CUcontext>(green);
@@ -255,8 +260,40 @@ void require_multiprocessors(const CUdevResource& resource) {
         fail(invalid_resource_type, "the resource has no multiprocessors of this device");
 }
 
+/// The resource of queues, which headers have from 13.1 on.
+struct WorkqueueConfig {
+    int type;
+    unsigned char padding[92];
+    int device;
+    unsigned concurrency;
+    int scope;
+};
+static_assert(offsetof(WorkqueueConfig, device) == offsetof(CUdevResource, sm));
+constexpr int workqueue_config = 1000; // CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG
+constexpr int workqueues_since = 13010;
+constexpr unsigned most_workqueues = 8; // CUDA_DEVICE_MAX_CONNECTIONS, unless set
+
+bool is_workqueue_config(int type) noexcept {
+    return type == workqueue_config && driver_version() >= workqueues_since;
+}
+
+/// Work here has no queues of its own: the values are checked, and kept by nobody.
+void require_workqueues(const CUdevResource& resource) {
+    WorkqueueConfig config{};
+    std::memcpy(&config, &resource, sizeof config);
+    require_device(config.device);
+    if (config.concurrency == 0 || config.scope < 0 || config.scope > 1)
+        fail(invalid_resource_configuration, "wqConcurrencyLimit must not be 0, and sharingScope be a known one");
+}
+
 void give_resource(CUdevResource* resource, CUdevResourceType type, unsigned count) {
     require_pointer(resource, "resource");
+    if (is_workqueue_config(number_in(type))) {
+        const WorkqueueConfig config{workqueue_config, {}, current_device(), most_workqueues, 0};
+        *resource = CUdevResource{};
+        std::memcpy(static_cast<void*>(resource), &config, sizeof config);
+        return;
+    }
     if (number_in(type) != CU_DEV_RESOURCE_TYPE_SM)
         fail(invalid_resource_type, text("cudart-cpu has no resource of type ", number_in(type)));
     *resource = multiprocessor_resource(count);
@@ -288,16 +325,18 @@ CUresult green_ctx_get_dev_resource(CUgreenCtx green, CUdevResource* resource, C
                   [&] { give_resource(resource, type, context_of(context_of_green(green)).multiprocessors); });
 }
 CUresult dev_sm_resource_split_by_count(CUdevResource* results, unsigned* groups, const CUdevResource* input,
-                                        CUdevResource* remaining, unsigned, unsigned least) {
+                                        CUdevResource* remaining, unsigned flags, unsigned least) {
     return answer("cuDevSmResourceSplitByCount", [&] {
         require_pointer(groups, "nbGroups");
         require_pointer(input, "input");
         require_multiprocessors(*input);
         const unsigned all = input->sm.smCount;
         const unsigned asked = std::max(least, 1u);
-        const unsigned size = (asked + least_partition - 1) / least_partition * least_partition;
-        if (size > all)
-            fail(invalid_resource_configuration, text("parts of ", size, " multiprocessors do not fit into ", all));
+        const bool is_scattered = (flags & ignore_coscheduling) != 0;
+        const unsigned unit = is_scattered ? least_scattered : least_partition;
+        if (asked > all)
+            fail(invalid_resource_configuration, text("parts of ", asked, " multiprocessors do not fit into ", all));
+        const unsigned size = std::min((asked + unit - 1) / unit * unit, all);
         const unsigned fitting = all / size;
         if (results == nullptr) {
             *groups = fitting;
@@ -318,6 +357,10 @@ CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource
         if (count == 0) fail(cudaErrorInvalidValue, "a descriptor needs a resource");
         unsigned total = 0;
         for (unsigned i = 0; i < count; ++i) {
+            if (is_workqueue_config(number_in(resources[i].type))) {
+                require_workqueues(resources[i]);
+                continue;
+            }
             require_multiprocessors(resources[i]);
             total += resources[i].sm.smCount;
         }

@@ -45,7 +45,7 @@ CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphN
         require_context(params->ctx != nullptr);
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
-        *added = target.add(std::make_shared<KernelWork>(kernel_params(*params)), before).handle;
+        *added = target.add(make_kernel_work(kernel_params(*params)), before).handle;
     });
 }
 

@@ -38,7 +38,7 @@ KernelWork::KernelWork(const KernelParams& params, const KernelAttributes& attri
 }
 
 KernelWork::KernelWork(const KernelWork& other, const KernelAttributes& attributes)
-    : kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
+    : Work(other), kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
       arguments_(other.arguments_), attributes_(attributes), device_params_(make_device_params()) {
     validate_launch(kernel_, grid_, block_, shared_bytes_, attributes_.shared_memory_mode);
     validate_attributes(kernel_, grid_, block_, shared_bytes_, attributes_);
@@ -88,6 +88,9 @@ std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
         return Refusal{cudaGraphExecUpdateErrorUnsupportedFunctionChange,
                        text("kernel ", kernel_name(other), " belongs to device ", next.device(),
                             ", the node to device ", device())};
+    if (next.context() != context())
+        return Refusal{cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+                       text("the context of kernel ", kernel_name(other), " cannot change")};
     return std::nullopt;
 }
 

@@ -19,6 +19,7 @@ struct KernelParams {
     unsigned shared_bytes;
     void* const* params;
     void* const* extra;
+    std::optional<CUcontext> context = std::nullopt; ///< null: the device's primary one; none: that of other new nodes
 };
 
 class KernelWork final : public Work {

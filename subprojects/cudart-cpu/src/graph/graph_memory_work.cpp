@@ -22,6 +22,12 @@ bool moved_into_freed(const void* from, const void* to) {
     return from != to && is_freed_by_its_graph(to);
 }
 
+/// The reason if another context than that of `current` is to run its node.
+std::optional<Refusal> other_context(const Work& current, const Work& next) {
+    if (next.context() == current.context()) return std::nullopt;
+    return refuse("the context of a node cannot be changed during an update");
+}
+
 std::optional<Refusal> inaccessible() {
     return Refusal{cudaGraphExecUpdateError, "Operand not accessible from specified context"};
 }
@@ -181,6 +187,8 @@ std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
 }
 
 std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) const {
+    if (context() != nullptr)
+        if (auto refused = other_context(*this, next)) return refused;
     const auto& other = static_cast<const MemcpyWork&>(next);
     if (destination_side(other.params_) != destination_side(params_))
         return refuse("memcpy dst operand memory type cannot be changed during an update");
@@ -236,6 +244,7 @@ std::string MemsetWork::refuse_operands(const Work* current) const {
 }
 
 std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
+    if ((context() == nullptr) != (next.context() == nullptr)) return other_context(*this, next);
     return refuse_graph_update(next, false);
 }
 

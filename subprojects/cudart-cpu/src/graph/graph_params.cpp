@@ -109,16 +109,25 @@ KernelParams kernel_params(const cudaKernelNodeParams& params) {
 
 KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
     const void* function = params.func ? static_cast<const void*>(params.func) : params.kern;
+    std::optional<CUcontext> context;
+    if (!params.func && params.ctx) context = separate_context(params.ctx); // ignored beside a function
     if (!function) fail(cudaErrorInvalidResourceHandle, "func and kern of a kernel node are both NULL");
     return {kernel_of(function),
             {params.gridDimX, params.gridDimY, params.gridDimZ},
             {params.blockDimX, params.blockDimY, params.blockDimZ},
             params.sharedMemBytes,
             params.kernelParams,
-            params.extra};
+            params.extra,
+            context};
+}
+
+WorkPointer make_kernel_work(const KernelParams& params) {
+    const NodesInContext context(params.context.value_or(context_for_nodes()));
+    return std::make_shared<KernelWork>(params);
 }
 
 WorkPointer make_kernel_work(const KernelParams& params, const Work& current) {
+    const NodesInContext context(params.context.value_or(context_for_nodes()));
     return std::make_shared<KernelWork>(params, static_cast<const KernelWork&>(current).attributes());
 }
 
@@ -301,7 +310,7 @@ WorkPointer driver_mem_ops(const CUgraphNodeParams& params, const Work& current)
 } // namespace
 
 NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before) {
-    if (const auto kernel = driver_kernel_params(params)) return std::make_shared<KernelWork>(*kernel);
+    if (const auto kernel = driver_kernel_params(params)) return make_kernel_work(*kernel);
     if (WorkPointer work = driver_mem_ops(params)) return work;
     cudaGraphNodeParams converted = runtime_params(params);
     NodeContent content = make_content(converted, target, before);
@@ -323,7 +332,8 @@ WorkPointer make_work(const CUgraphNodeParams& params, const Work& current) {
     return make_work(runtime_params(params), current);
 }
 
-CUgraphNodeParams driver_params_of(Node& node, CUcontext context) {
+CUgraphNodeParams driver_params_of(Node& node, CUcontext current) {
+    const CUcontext context = node.work->context() != nullptr ? node.work->context() : current;
     CUgraphNodeParams params{};
     if (node.work->type() == cudaGraphNodeTypeKernel) {
         params.type = CU_GRAPH_NODE_TYPE_KERNEL;
@@ -348,7 +358,8 @@ CUgraphNodeParams driver_params_of(Node& node, CUcontext context) {
     return params;
 }
 
-CUDA_KERNEL_NODE_PARAMS_v2 driver_kernel_params_of(Node& node, CUcontext context) {
+CUDA_KERNEL_NODE_PARAMS_v2 driver_kernel_params_of(Node& node, CUcontext current) {
+    const CUcontext context = node.work->context() != nullptr ? node.work->context() : current;
     const KernelWork& work = shown_kernel(node);
     return {function_of(work.kernel()),
             work.grid().x,

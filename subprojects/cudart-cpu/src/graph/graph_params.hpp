@@ -13,6 +13,8 @@ namespace cudart_cpu::detail {
 KernelParams kernel_params(const cudaKernelNodeParams& params);
 KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params);
 
+/// Makes a kernel node's work.
+WorkPointer make_kernel_work(const KernelParams& params);
 /// Makes a kernel node's new work; the attributes stay as in `current`, also a kernel node's work.
 WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 

@@ -1,6 +1,7 @@
 // The work of one node. A new kind of node is a new class below Work, its entry points, and a case in graph_params.cpp.
 #pragma once
 
+#include "runtime/contexts.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/text.hpp"
 
@@ -41,6 +42,8 @@ class Work {
 
     /// The device that was current when the node got its parameters.
     int device() const noexcept { return device_; }
+    /// The context in which the node got its parameters; null for the device's primary one.
+    CUcontext context() const noexcept { return context_; }
 
     /// Short, for people: "kernel scale", "memcpy 12 B".
     virtual std::string title() const = 0;
@@ -104,6 +107,7 @@ class Work {
 
   private:
     int device_ = current_device();
+    CUcontext context_ = context_for_nodes();
 };
 
 using WorkPointer = std::shared_ptr<const Work>;

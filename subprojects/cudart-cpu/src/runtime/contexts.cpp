@@ -27,6 +27,8 @@ HandleTable<DriverContext, CUcontext>& made_contexts() {
 
 /// The driver's choice for this thread; null for the primary context of the current device.
 thread_local CUcontext chosen = nullptr;
+/// The context of new nodes, if not the current one.
+thread_local const CUcontext* given_to_nodes = nullptr;
 /// The contexts below the current one.
 thread_local std::vector<CUcontext> below;
 
@@ -80,6 +82,24 @@ void require_current_context() {
     if (!has_context()) fail(cudaErrorDeviceUninitialized, "this thread has no context");
     if (chosen != nullptr && !made_contexts().find(chosen))
         fail(cudaErrorContextIsDestroyed, text("this thread's context, ", chosen, ", was destroyed"));
+}
+
+CUcontext context_for_nodes() noexcept {
+    return given_to_nodes != nullptr ? *given_to_nodes : chosen;
+}
+
+CUcontext separate_context(CUcontext handle) {
+    if (is_primary(handle)) return nullptr;
+    context_of(handle); // throws
+    return handle;
+}
+
+NodesInContext::NodesInContext(CUcontext handle) noexcept
+    : previous_(given_to_nodes), context_(handle != nullptr && is_primary(handle) ? nullptr : handle) {
+    given_to_nodes = &context_;
+}
+NodesInContext::~NodesInContext() {
+    given_to_nodes = previous_;
 }
 
 void set_current_context(CUcontext handle) {

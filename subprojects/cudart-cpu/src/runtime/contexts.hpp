@@ -30,6 +30,24 @@ CUcontext current_context() noexcept;
 /// Throws cudaErrorDeviceUninitialized if this thread has no context, cudaErrorContextIsDestroyed if it is dead.
 void require_current_context();
 
+/// The context of the nodes that this thread makes: null for a primary one, as nodes without a context of their own
+/// have that of the thread that asks.
+[[nodiscard]] CUcontext context_for_nodes() noexcept;
+/// Returns null for a primary context. Throws cudaErrorDeviceUninitialized for a dead handle.
+[[nodiscard]] CUcontext separate_context(CUcontext handle);
+/// Gives nodes made in its lifetime this context, or that of the device if it is null.
+class NodesInContext {
+  public:
+    explicit NodesInContext(CUcontext handle) noexcept;
+    NodesInContext(const NodesInContext&) = delete;
+    NodesInContext& operator=(const NodesInContext&) = delete;
+    ~NodesInContext();
+
+  private:
+    const CUcontext* previous_;
+    CUcontext context_;
+};
+
 // Each thread has a stack of contexts, with the current one on top.
 
 /// Replaces the current context, or adds one to an empty stack. Null removes the current context.
