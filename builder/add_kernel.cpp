@@ -2,6 +2,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/kernel_function.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "graph/graph_state.hpp"
 #include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
@@ -23,8 +24,8 @@ namespace cudag::detail {
 namespace {
 
 /// Copies the arguments of `call` into the graph's arena; `attributes` must be there already.
-const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function,
-                              const LaunchConfig* attributes) {
+KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function,
+                        const LaunchConfig* attributes) {
     auto* memory = graph.records().memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
     std::byte* values = memory + sizeof(KernelParams);
     copy_values(call, values);
@@ -41,6 +42,22 @@ CUfunction function_of(GraphState& graph, const KernelCall& call, const MakeSubj
     const auto context = reinterpret_cast<std::uintptr_t>(current_context());
     return graph.construction().functions.find(call.symbol, context,
                                                [&] { return kernel_function<GraphError>(call.symbol, subject); });
+}
+
+/// Moves a kernel into the green context of the builder's view.
+template <class MakeSubject>
+[[gnu::noinline, gnu::cold]] void place_in_context(KernelParams& params, int number, const MakeSubject& subject) {
+    if (params.kernel == nullptr) {
+        if (params.symbol == nullptr)
+            refuse("the Function is of a CUfunction, which CUDA keeps in one context; make it of a cudaKernel_t to run "
+                   "it in a green context",
+                   subject());
+        cudaKernel_t kernel = nullptr;
+        if (const cudaError_t status = cudaGetKernel(&kernel, params.symbol); status != cudaSuccess)
+            raise_call<GraphError>(status, "cudaGetKernel", subject());
+        params.kernel = reinterpret_cast<CUkernel>(kernel);
+    }
+    params.context = context_numbered(number).context;
 }
 
 /// Returns the graph's own copy, shared by all its nodes with these parameters: the Function may die before them.
@@ -69,9 +86,11 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
         require_wait<GraphError>(call, *attributes, subject);
         attributes = graph.records().memory().store(*attributes);
     }
-    const KernelParams* params = copy_call(graph, call, function, attributes);
+    KernelParams* const params = copy_call(graph, call, function, attributes);
+    if (const int device = graph.construction().device; is_context_number(device)) [[unlikely]]
+        place_in_context(*params, device, subject);
     graph.reserve_node(effects);
-    const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
+    const CUDA_KERNEL_NODE_PARAMS native = driver_params(*params, params->shape, call.values);
     CUDA_KERNEL_NODE_PARAMS bare;
     std::optional<Subject> named; // in case CUDA refuses an attribute of the new node
     if (attributes != nullptr) [[unlikely]] {

@@ -2,6 +2,7 @@
 #include <cudag/detail/builder_graph.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "graph/construction.hpp"
 
 #include <utility>
@@ -11,13 +12,19 @@ namespace cudag::detail {
 BuilderGraph::BuilderGraph(GraphState& graph, int device) : graph_(graph) {
     int current = 0;
     checked<GraphError>(cudaGetDevice(&current), "cudaGetDevice");
-    if (current != device) checked<GraphError>(cudaSetDevice(device), "cudaSetDevice");
+    if (is_context_number(device))
+        push_numbered_context(device);
+    else if (current != device)
+        checked<GraphError>(cudaSetDevice(device), "cudaSetDevice");
     previous_ = current;
-    construction_of(graph).device = device;
+    outer_ = std::exchange(construction_of(graph).device, device);
 }
 
 void BuilderGraph::leave_device() noexcept {
-    if (std::exchange(construction_of(graph_).device, any_device) != previous_)
+    const int device = std::exchange(construction_of(graph_).device, outer_);
+    if (is_context_number(device))
+        pop_context();
+    else if (device != previous_)
         report_release(cudaSetDevice(previous_), "cudaSetDevice");
 }
 

@@ -1,7 +1,6 @@
 // GraphBuilder: from the first node to the finished Graph.
 #include <cudag/builder.hpp>
 
-#include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/observing.hpp"
@@ -9,16 +8,19 @@
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "green/green_context_state.hpp"
 #include "lists/spare_block.hpp"
 #include "loops.hpp"
 #include "new_conditional.hpp"
 #include "order/inferred_edges.hpp"
 #include "order/memory_check.hpp"
 #include "order/races.hpp"
+#include "placed_in.hpp"
 #include "require_allowed.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>
+#include <cudag/green_context.hpp>
 
 #include <fmt/format.h>
 
@@ -54,7 +56,7 @@ void use_conditions_left_over(GraphState& graph) {
         const detail::ConditionRecord& condition =
             each.abandoned ? *conditions.take_abandoned(each.initial, each.device) : each;
         try {
-            const detail::DeviceGuard device(condition.device);
+            const detail::PlacedIn device(graph, condition.device);
             detail::NewConditional node(graph, detail::ConditionalKind::if_,
                                         graph.identity().condition_value(condition.handle), 1, condition.location);
             static_cast<void>(node.open_body(0));
@@ -166,6 +168,15 @@ GraphBuilder GraphBuilder::on(int device) {
                        {}, cudaErrorInvalidDevice);
     GraphBuilder view(state_);
     view.device_ = device;
+    return view;
+}
+
+GraphBuilder GraphBuilder::on(const GreenContext& context) {
+    if (!context.state_)
+        detail::refuse("on: the green context was moved from; give the one that it was moved to, or a copy");
+    keep({context.state_});
+    GraphBuilder view(state_);
+    view.device_ = context.state_->number();
     return view;
 }
 

@@ -2,7 +2,6 @@
 #include "graph_writer.hpp"
 
 #include "add_node.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
@@ -21,6 +20,7 @@
 #include "order/declarations.hpp"
 #include "own_kernel_nodes.hpp"
 #include "owners/host_call.hpp"
+#include "placed_in.hpp"
 #include "require_allowed.hpp"
 #include "written_memory.hpp"
 
@@ -102,8 +102,8 @@ class GraphWriter {
 
     void write(std::uint32_t index) {
         const NodeRecord& record = source_.records().nodes()[index];
-        std::optional<DeviceGuard> device;
-        if (record.device != any_device) device.emplace(record.device);
+        std::optional<PlacedIn> device;
+        if (record.device != any_device) device.emplace(graph_, record.device);
         bool declares = true;
         is_disabled_.push_back(is_disabled(copy_.state, place(index)));
         const auto visit = [&](const auto& block) {
@@ -132,7 +132,7 @@ class GraphWriter {
         NodeRecord& copy = graph_.records().record(at);
         copy.label = record.label;
         copy.location = record.location;
-        copy.device = record.device;
+        if (record.device != any_device || !is_context_number(copy.device)) copy.device = record.device;
         if (declares) {
             std::vector<ArgumentAccess> accesses = all_declared(copy_.state.in_force, place(index));
             copy_.memory.translate(place(index), accesses);
@@ -187,7 +187,7 @@ class GraphWriter {
     void write_conditional(const ConditionalParams& params, std::uint32_t index) {
         GraphState& root = graph_.root();
         const cudaGraphConditionalHandle handle = copy_.conditions.at(params.condition);
-        const DeviceGuard device(root.conditions().find(handle)->device);
+        const PlacedIn device(graph_, root.conditions().find(handle)->device);
         NewConditional node(graph_, params.kind, root.identity().condition_value(handle), params.bodies, where_);
         for (std::uint32_t i = 0; i < params.bodies; ++i) {
             GraphState& source = **find_nested(source_, index, i);
@@ -349,7 +349,8 @@ void require_writable(const GraphState& source, const Copy& copy) {
         refuse_copy(copy, node, "kernels would change this node instead of the new one; build it here");
     const auto has_context = [&](const GraphState& graph, std::uint32_t i) {
         const auto* const* kernel = std::get_if<const KernelParams*>(&copy.state.in_force.params({&graph, i}));
-        return kernel != nullptr && (*kernel)->context != nullptr;
+        return !is_context_number(records_of(graph).nodes()[i].device) && kernel != nullptr &&
+               (*kernel)->context != nullptr;
     };
     if (const NodePlace node = find_node(source, has_context))
         refuse_copy(copy, node, "it was captured in a context of its own, such as a green context; capture it here");
@@ -409,7 +410,7 @@ void write_conditions(GraphState& graph, GraphState& source, Copy& copy) {
     const std::vector<ConditionNumber> numbers = condition_numbers(source, copy.state.in_force);
     for (const ConditionRecord& condition : source.conditions().all()) {
         if (condition.user == nullptr) continue;
-        const DeviceGuard device(condition.device);
+        const PlacedIn device(graph, condition.device);
         copy.conditions[condition.handle] = make_condition(graph, condition.initial, condition.location).native();
     }
     for (const ConditionNumber& number : numbers) {

@@ -166,6 +166,10 @@ class GraphLoader {
             require_device(number, device->line);
             guard.emplace(number);
         }
+        if (const TextField* own = text.find("context"); own != nullptr)
+            refuse_at(own->line, fmt::format("{} is in a context of its own, such as a green context, which no text "
+                                             "has; make it again",
+                                             text.name()));
         if (text.find(opaque_field) != nullptr)
             text.refuse(fmt::format("cudag does not know the parameters of {}, so its text has none; make this node by "
                                     "other means",
@@ -360,10 +364,6 @@ class GraphLoader {
     // Kernels.
 
     void add_kernel_node(GraphState& graph, NodeText& text) {
-        if (const TextField* own = text.find("context"); own != nullptr)
-            refuse_at(own->line, fmt::format("{} was captured in a context of its own, such as a green context, which "
-                                             "no text has; capture it again",
-                                             text.name()));
         const TextField& kernel = text.field("kernel");
         LaunchConfig config;
         text.read("grid", config.grid);

@@ -1,7 +1,6 @@
 // The loops of a graph: the kernels with their conditions, which end them.
 #include "loops.hpp"
 
-#include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
 #include "edges/edge_groups.hpp"
@@ -16,6 +15,7 @@
 #include "graph/node_record.hpp"
 #include "node/kernel_attributes.hpp"
 #include "own_kernel_nodes.hpp"
+#include "placed_in.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/format.hpp>
@@ -194,7 +194,7 @@ void end_turns(GraphState& root) {
         const auto [known, is_new] = followed.try_emplace(&body);
         if (is_new) known->second = followed_nodes(body);
         if (known->second[index]) continue;
-        const DeviceGuard device(tree_of(body).device());
+        const PlacedIn device(body, tree_of(body).device());
         Edges& edges = edge_lists_of(body).logical();
         edges.reserve(1);
         const SourceLocation where = records_of(body).record(index).location; // a copy: the list is about to grow

@@ -1,8 +1,9 @@
 // Additions of conditional nodes with their bodies.
 #include "new_conditional.hpp"
+#include "placed_in.hpp"
 
-#include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/version.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
@@ -85,8 +86,8 @@ std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
 /// only once per launch. They precede everything else in the body: values set later by its kernels hold.
 void reset_conditions(GraphState& body) {
     if (!is_repeated(body)) return;
-    const DeviceGuard device(
-        body.tree().device()); // the function that wrote the body may have left another device current
+    const PlacedIn device(
+        body, body.tree().device()); // the function that wrote the body may have left another device current
     const std::vector<std::uint32_t> roots = roots_of(body);
     const auto count = static_cast<std::uint32_t>(body.records().nodes().size());
     std::vector<Node> resets;
@@ -122,11 +123,15 @@ NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Co
     require_allowed(graph, NodeKind::conditional, where);
     require_bodies(kind, bodies, where);
     ConditionRecord& record = require_free(graph, kind, condition, where);
-    int device = 0;
-    checked(cudaGetDevice(&device), "cudaGetDevice");
+    const int device = place_here(graph);
     if (record.device != device)
-        refuse(fmt::format("the current device is {}, the condition was made on device {}; both belong to one device",
-                           device, record.device),
+        refuse(is_context_number(device) || is_context_number(record.device)
+                   ? fmt::format("it is on {}, the condition was made on {}; both belong to one context: make the "
+                                 "condition by the same view of the builder",
+                                 place_name(device), place_name(record.device))
+                   : fmt::format("the current device is {}, the condition was made on device {}; both belong to one "
+                                 "device",
+                                 device, record.device),
                subject_of(kind, where));
     const auto* params =
         graph.records().memory().store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});

@@ -1,6 +1,7 @@
 // Names and places of nodes about to be added.
 #include "new_node.hpp"
 
+#include "cuda/numbered_contexts.hpp"
 #include "graph/construction.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/graph_records.hpp"
@@ -46,12 +47,15 @@ void require_open(const GraphState& graph, Subject subject) {
         refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", construction_of(graph).made_at),
                std::move(subject));
     if (tree_of(graph).place() != Place::body) return;
-    int device = 0;
-    checked(cudaGetDevice(&device), "cudaGetDevice");
-    if (device != tree_of(graph).device())
-        refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
-                           describe_place(graph), tree_of(graph).device()),
+    const int device = place_here(graph);
+    if (device == tree_of(graph).device()) return;
+    if (is_context_number(device) || is_context_number(tree_of(graph).device()))
+        refuse(fmt::format("it is on {}, and {} is on {}; all its nodes belong to that context", place_name(device),
+                           describe_place(graph), place_name(tree_of(graph).device())),
                std::move(subject));
+    refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
+                       describe_place(graph), tree_of(graph).device()),
+           std::move(subject));
 }
 
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {

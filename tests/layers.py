@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_INCLUDE = {
     "cuda": [],
     "owners": ["cuda"],
+    "green": ["cuda"],
     "memory": ["cuda", "owners"],
     "node": ["cuda", "lists"],
     "lists": [],
@@ -18,7 +19,7 @@ MAY_INCLUDE = {
     "plan": ["lists", "edges"],
     "accesses": ["lists", "edges"],
     "matching": ["lists"],
-    "stream": ["cuda", "owners", "node"],
+    "stream": ["cuda", "green", "owners", "node"],
     "graph": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses"],
     "order": ["cuda", "node", "lists", "edges", "accesses", "graph"],
     "compare": ["cuda", "node", "lists", "edges", "matching", "graph"],
@@ -42,7 +43,7 @@ MAY_INCLUDE = {
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
-    "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
+    "builder": ["cuda", "green", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
                 "handles", "read", "exec", "capture", "text"],
 }
 # The sources of these folders know graphs by their parts, each declared in a header of lib/graph; the listed ones make

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
             {"verify", pages::verify},     {"probe", pages::probe},         {"compare", pages::compare},
             {"ranks", pages::ranks_agree}, {"segments", pages::segments},   {"functions", pages::functions},
             {"compose", pages::compose},   {"footprint", pages::footprint}, {"buckets", pages::buckets},
-            {"release", pages::release},   {"pools", pages::pools}};
+            {"release", pages::release},   {"pools", pages::pools},         {"green", pages::green_contexts}};
         if (argc == 3 && std::string_view(argv[1]) == "--pictures") picture_folder = argv[2];
         const std::string_view name = argc > 1 && picture_folder.empty() ? argv[1] : "";
         bool found = false;

@@ -12,6 +12,7 @@ void footprint();
 void release();
 void pools();
 void graphs();
+void green_contexts();
 void kinds();
 void races();
 void plan();

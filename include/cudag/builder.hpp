@@ -39,6 +39,8 @@
 
 namespace cudag {
 
+class GreenContext;
+
 /// GraphBuilder builds a graph node by node. Each call adds one node, and CUDA validates it at once. `.after` on a
 /// handle adds edges, and `build()` returns the Graph. A call that throws has added nothing.
 ///
@@ -172,6 +174,10 @@ class CUDAG_EXPORT GraphBuilder : public detail::KernelCalls<GraphBuilder>,
     /// the graph of this builder, keeps that alive, and accepts nodes until this builder builds it. Throws GraphError
     /// if there is no such device.
     [[nodiscard]] GraphBuilder on(int device);
+    /// Returns a view of this builder that adds its nodes in a green context: its kernels, fills and copies run on the
+    /// multiprocessors of `context` only. Other nodes use none. The graph keeps the context alive. All nodes in the
+    /// body of a conditional belong to the context of the conditional. Throws GraphError if `context` was moved from.
+    [[nodiscard]] GraphBuilder on(const GreenContext& context);
 
     /// Returns the number of nodes so far, without those of inner graphs.
     [[nodiscard]] std::size_t node_count() const;

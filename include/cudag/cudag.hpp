@@ -76,6 +76,7 @@
 #include <cudag/host_error.hpp>
 #include <cudag/graph_memory.hpp>
 #include <cudag/graphed_function.hpp>
+#include <cudag/green_context.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/library.hpp>
 #include <cudag/symbol.hpp>

@@ -12,8 +12,9 @@
 namespace cudag {
 
 class Event;
+class GreenContext;
 
-/// Owns a non-blocking CUDA stream of the current device.
+/// Owns a non-blocking CUDA stream of the current device, or of a green context.
 ///
 ///     cudag::Stream copies;
 ///     cudag::memcpy_async(copies, y, x);
@@ -25,6 +26,10 @@ class CUDAG_EXPORT Stream {
   public:
     /// Creates a stream. Throws Error if CUDA cannot (no driver, no device, out of memory).
     Stream();
+    /// Creates a stream whose work runs on the multiprocessors of `context` only. Lower numbers are higher priorities.
+    /// The stream does not keep `context` alive: destroy the stream before the last owner of the context. Throws Error
+    /// as above, and if the driver is older than CUDA 12.5.
+    explicit Stream(const GreenContext& context, int priority = 0);
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;
     Stream(const Stream&) = delete;            // cudag: a Stream has one owner: std::move(stream), or pass a StreamRef

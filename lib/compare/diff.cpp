@@ -2,6 +2,7 @@
 #include "diff.hpp"
 
 #include "condition_pairs.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "graph/graph_edges.hpp"
 #include "graph/graph_identity.hpp"
 #include "graph/graph_locks.hpp"
@@ -99,6 +100,29 @@ class StructureDiff {
     std::vector<Difference>& found_;
 };
 
+/// Whether two nodes other than kernels differ in their green context. Those of kernels are parameters.
+bool has_other_context(const GraphState& before, const GraphState& after, std::uint32_t index) {
+    const NodeRecord& mine = records_of(before).nodes()[index];
+    const NodeRecord& next = records_of(after).nodes()[index];
+    return mine.device != next.device && (is_context_number(mine.device) || is_context_number(next.device)) &&
+           mine.kind == next.kind && mine.kind != NodeKind::kernel;
+}
+
+Difference context_difference(const GraphState& before, const GraphState& after, std::uint32_t index) {
+    const auto name = [&](const GraphState& graph) {
+        const int device = records_of(graph).nodes()[index].device;
+        return is_context_number(device) ? numbered_name(device) : std::string("the device's own");
+    };
+    return {DifferenceKind::parameter,
+            identity_of(before).handle(index),
+            identity_of(after).handle(index),
+            describe_pair(before, after, index),
+            "context",
+            name(before),
+            name(after),
+            true};
+}
+
 } // namespace
 
 std::string describe_pair(const GraphState& before, const GraphState& after, std::uint32_t index) {
@@ -128,6 +152,7 @@ std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_f
         const std::size_t common = std::min(records_of(a).nodes().size(), later.nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = in_force.params({&a, i});
+            if (has_other_context(a, b, i)) found.push_back(context_difference(a, b, i));
             if (same_params(old_params, later.params(i), conditions)) continue;
             for (FieldDifference& field : diff_params(old_params, later.params(i), conditions))
                 found.push_back({field.kind, identity_of(a).handle(i), identity_of(b).handle(i), describe_pair(a, b, i),

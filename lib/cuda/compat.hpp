@@ -21,6 +21,8 @@ inline constexpr int kernels_from_images = 12080; ///< cudag's own kernels, load
 inline constexpr int switch_nodes = 12080;
 inline constexpr int else_bodies = 12080;
 inline constexpr int moved_children = 12090;
+inline constexpr int green_streams = 12050;
+inline constexpr int workqueues = 13010;     ///< configured for green contexts
 inline constexpr int readable_nodes = 13020; ///< nodes of any kind read by one function
 } // namespace since
 

@@ -19,7 +19,8 @@ void DisabledMemsets::disable(cudaGraphExec_t exec, const NodePlace& node, Shado
     set_native_enabled(exec, node, false);
     try {
         if (loses_order(shadow.params))
-            if (const NativeResult result = park(exec, node.native(), shadow.params); result.status != cudaSuccess)
+            if (const NativeResult result = park(exec, node.native(), shadow.params, node.record().device);
+                result.status != cudaSuccess)
                 raise_call<UpdateError>(result.status, result.operation, node.subject("disable "), result.api);
     } catch (...) {
         ignore(cudaGraphNodeSetEnabled(exec, node.native(), 1));
@@ -31,22 +32,23 @@ void DisabledMemsets::disable(cudaGraphExec_t exec, const NodePlace& node, Shado
 
 void DisabledMemsets::enable(cudaGraphExec_t exec, const NodePlace& node, Shadow& shadow) {
     if (loses_order(shadow.params))
-        if (const NativeResult result = unpark(exec, node.native(), shadow.params); result.status != cudaSuccess)
+        if (const NativeResult result = unpark(exec, node.native(), shadow.params, node.record().device);
+            result.status != cudaSuccess)
             raise_call<UpdateError>(result.status, result.operation, node.subject("enable "), result.api);
     try {
         set_native_enabled(exec, node, true);
     } catch (...) {
-        park_again(exec, node.native(), shadow.params);
+        park_again(exec, node, shadow.params);
         throw;
     }
     shadow.is_disabled_memset = false;
     std::erase_if(nodes_, [&](const NodePlace& other) { return other == node; });
 }
 
-void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) noexcept {
+void DisabledMemsets::park_again(cudaGraphExec_t exec, const NodePlace& node, const NodeParams& params) noexcept {
     if (!loses_order(params)) return;
     try {
-        const NativeResult result = park(exec, node, params);
+        const NativeResult result = park(exec, node.native(), params, node.record().device);
         ignore(result);
         if (result.status != cudaSuccess) must_park_ = true;
     } catch (const Error&) {
@@ -57,13 +59,14 @@ void DisabledMemsets::park_again(cudaGraphExec_t exec, cudaGraphNode_t node, con
 void DisabledMemsets::park_inside(const ExecState& exec, const GraphState& graph) noexcept {
     for (const NodePlace& node : nodes_)
         for (const GraphState* place = node.graph; place != nullptr; place = tree_of(*place).parent())
-            if (place == &graph) park_again(exec.native(), node.native(), exec.effective().of(node));
+            if (place == &graph) park_again(exec.native(), node, exec.effective().of(node));
 }
 
 void DisabledMemsets::park_all(const ExecState& exec) {
     for (const NodePlace& node : nodes_) {
         if (!loses_order(exec.effective().of(node))) continue;
-        if (const NativeResult result = park(exec.native(), node.native(), exec.effective().of(node));
+        if (const NativeResult result =
+                park(exec.native(), node.native(), exec.effective().of(node), node.record().device);
             result.status != cudaSuccess)
             raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
     }

@@ -25,7 +25,7 @@ class DisabledMemsets {
     void disable(cudaGraphExec_t exec, const NodePlace& node, Shadow& shadow);
 
     /// Parks a disabled memset that has taken `params`, if necessary. If CUDA fails, `require_parked` tries again.
-    void park_again(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) noexcept;
+    void park_again(cudaGraphExec_t exec, const NodePlace& node, const NodeParams& params) noexcept;
     /// Parks all disabled memsets inside `graph` again.
     void park_inside(const ExecState& exec, const GraphState& graph) noexcept;
     /// Call before each launch. Throws Error if CUDA fails once more.

@@ -10,6 +10,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/launch_looks.hpp"
 #include "cuda/memory_holders.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "cuda/tool_range.hpp"
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace cudag::detail {
@@ -160,12 +162,24 @@ void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const 
 
 void ExecState::park_again(const NodePlace& node, const NodeParams& params) noexcept {
     const Shadow* const shadow = effective_.find_shadow(node);
-    if (shadow != nullptr && shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
+    if (shadow != nullptr && shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node, params);
 }
+
+namespace {
+
+/// Sets a node of an exec; one of a green context in that context, which CUDA requires.
+NativeResult set_in_place(cudaGraphExec_t exec, const NodePlace& node, const NodeParams& params) {
+    std::optional<PlaceGuard> context;
+    if (const int device = node.record().device; is_context_number(device)) [[unlikely]]
+        context.emplace(device);
+    return set_native({node.native(), exec}, params);
+}
+
+} // namespace
 
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
-        const NativeResult result = set_native({node.graph->records().natives()[node.index], native_}, params);
+        const NativeResult result = set_in_place(native_, node, params);
         if (!disabled_memsets_.all().empty() && result.status == cudaSuccess) [[unlikely]]
             park_again(node, params);
         return result;

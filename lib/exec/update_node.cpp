@@ -8,6 +8,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "cuda/no_waiting.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "exec_declarations.hpp"
 #include "exec_nodes.hpp"
 #include "graph/graph_state.hpp"
@@ -196,8 +197,8 @@ NativeResult set_in_graph(const GraphState& graph, std::uint32_t index, const Pa
         return set_native(target, params);
     } else {
         const std::int32_t device = graph.records().nodes()[index].device;
-        if (device == any_device || is_only_device()) return set_native(target, params);
-        const DeviceGuard guard(device);
+        if (device == any_device || (!is_context_number(device) && is_only_device())) return set_native(target, params);
+        const PlaceGuard guard(device);
         return set_native(target, params);
     }
 }

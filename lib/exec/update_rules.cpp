@@ -3,6 +3,7 @@
 
 #include "compare/diff.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/version.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/graph_records.hpp"
@@ -28,8 +29,19 @@ namespace cudag::detail {
 
 namespace {
 
+/// Whether a fill is in a green context. CUDA takes a whole update by a fill of another context, and does not say where
+/// it runs then.
+bool is_fill_in_context(const NodeRecord& record) noexcept {
+    return record.kind == NodeKind::memset && is_context_number(record.device);
+}
+
 std::string silently_ignored_here(const GraphState& before, const GraphState& after) {
     for (std::uint32_t i = 0; i < records_of(before).nodes().size(); ++i) {
+        const NodeRecord& mine = records_of(before).nodes()[i];
+        const NodeRecord& next = records_of(after).nodes()[i];
+        if (mine.device != next.device && (is_fill_in_context(mine) || is_fill_in_context(next)))
+            return fmt::format("{}: its context changes; an Exec keeps its own: instantiate the graph",
+                               describe_node(before, i));
         const auto* const* old_kernel = std::get_if<const KernelParams*>(&records_of(before).nodes()[i].params);
         const auto* const* new_kernel = std::get_if<const KernelParams*>(&records_of(after).nodes()[i].params);
         if (old_kernel == nullptr || new_kernel == nullptr) continue;
@@ -57,6 +69,7 @@ bool may_ignore_silently(cudaGraph_t graph, std::span<const NodeKind> kinds) {
 bool may_ignore_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
     const int version = records_of(graph).special().read ? cuda_version() : 0; // no matter for kernels of cudag's
     const auto is_one = [&plain, version](const NodeRecord& record) {
+        if (is_fill_in_context(record)) return true;
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
         return kernel != nullptr && may_keep_attributes(**kernel, plain, version);
     };

@@ -4,6 +4,7 @@
 #include "construction.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "graph_identity.hpp"
 #include "graph_tree.hpp"
 #include "lists/assertion.hpp"
@@ -121,14 +122,19 @@ void Conditions::renumber(const GraphState& graph, const Renumbering& next) noex
     }
 }
 
+int place_here(const GraphState& graph) {
+    int device = construction_of(graph).device;
+    if (!is_context_number(device)) checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
 Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where) {
     if (construction_of(graph).is_built || identity_of(graph).is_orphan())
         refuse(fmt::format("condition at {}: the graph, or the body, is finished; make the condition before", where),
                {{}, {}, where});
     GraphState& root = root_of(graph);
     Conditions& conditions = conditions_of(root);
-    int device = 0;
-    checked(cudaGetDevice(&device), "cudaGetDevice");
+    const int device = place_here(graph);
     bind_context(); // CUDA makes no condition on a thread without one
     conditions.reserve(initial, device);
     if (ConditionRecord* abandoned = conditions.take_abandoned(initial, device); abandoned != nullptr) {

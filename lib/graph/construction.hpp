@@ -41,6 +41,8 @@ struct Construction {
     std::uint64_t pool = 0; ///< the number of the first CapturePool among the owners; 0 if there is none
 };
 
+/// The green context given to the builder of `graph`, by its number, otherwise the current device. Throws GraphError.
+[[nodiscard]] int place_here(const GraphState& graph);
 [[nodiscard]] const Construction& construction_of(const GraphState& graph) noexcept;
 [[nodiscard]] Construction& construction_of(GraphState& graph) noexcept;
 /// Ends the handles of `root`, whose CUDA graph was lost by the failed capture at `where`.

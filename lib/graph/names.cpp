@@ -3,6 +3,7 @@
 
 #include "construction.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "graph_identity.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
@@ -45,7 +46,7 @@ std::string describe_node(const GraphState& graph, std::uint32_t index) {
     std::string name = name_node(graph, index);
     if (tree_of(graph).parent() != nullptr)
         name += " inside " + name_node(*tree_of(graph).parent(), tree_of(graph).parent_node());
-    if (record.device != any_device) name += fmt::format(" on device {}", record.device);
+    if (record.device != any_device) name += " on " + place_name(record.device);
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
 }

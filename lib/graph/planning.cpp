@@ -7,6 +7,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/node_calls.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
 #include "edges/edge_set.hpp"
@@ -114,7 +115,7 @@ class NodeDevices {
             if (records.nodes()[i].kind == NodeKind::kernel)
                 found[i] = devices.of_kernel(records.natives()[i]);
             else
-                found[i] = static_cast<std::uint32_t>(std::int32_t{records.nodes()[i].device});
+                found[i] = static_cast<std::uint32_t>(device_behind(records.nodes()[i].device));
         for (const EdgeRecord& edge : edges)
             if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
         const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
@@ -347,7 +348,7 @@ void set_plan_kernels(GraphState& graph, const PlannedEdges* planned) {
         edge_lists_of(graph).forget_kernels(records_of(graph).natives().size(), kernels.size() - 1);
     }
     if (kernels.size() >= wanted) return;
-    std::optional<DeviceGuard> device;
+    std::optional<PlaceGuard> device;
     for (const GraphState* around = &graph; around != nullptr && !device; around = tree_of(*around).parent())
         if (tree_of(*around).place() == Place::body)
             device.emplace(tree_of(*around).device()); // the device of all nodes of a body

@@ -3,6 +3,7 @@
 
 #include "copy.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/numbered_contexts.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,12 @@ std::string value_text(const cudaExtent& extent) {
 
 std::string value_text(CUfunction function) {
     return kernel_name(function);
+}
+
+std::string value_text(CUcontext context) {
+    if (context == nullptr) return "the device's own";
+    const std::string name = numbered_name(context);
+    return name.empty() ? fmt::format("context {}", static_cast<const void*>(context)) : name;
 }
 
 std::string value_text(cudaMemcpyKind kind) {

@@ -41,6 +41,7 @@ template <class T>
 [[nodiscard]] std::string value_text(const cudaPos& position);
 [[nodiscard]] std::string value_text(const cudaExtent& extent);
 [[nodiscard]] std::string value_text(CUfunction function);
+[[nodiscard]] std::string value_text(CUcontext context);
 [[nodiscard]] std::string value_text(cudaMemcpyKind kind);
 [[nodiscard]] std::string value_text(ConditionalKind kind);
 [[nodiscard]] std::string value_text(MemoryOperationKind kind);

@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/relaxed_capture.hpp"
 
 #include <cstddef>
@@ -79,7 +80,12 @@ void* scratch_at(const Home& home) {
 
 /// Sets parameters in the node's context, as CUDA requires: the context of the memory or, if another device accesses
 /// it, the current one.
-NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int device) {
+NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int device,
+                            int place) {
+    if (is_context_number(place)) {
+        const PlaceGuard context(place);
+        return set_native({node, exec}, params);
+    }
     const NativeResult result = set_native({node, exec}, params);
     if (result.status == cudaSuccess) return result;
     int current = 0;
@@ -97,15 +103,15 @@ bool loses_order(const NodeParams& params) noexcept {
     return set != nullptr && (*set)->height == 1 && (*set)->size * (*set)->element_bytes <= largest_small;
 }
 
-NativeResult park(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) {
+NativeResult park(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int place) {
     const SetParams& set = *std::get<const SetParams*>(params);
     const Home home = home_of(set.destination);
     const SetParams parked{scratch_at(home), scratch_bytes / set.element_bytes, set.element_bytes, 0};
-    return set_in_context(exec, node, &parked, home.device);
+    return set_in_context(exec, node, &parked, home.device, place);
 }
 
-NativeResult unpark(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) {
-    return set_in_context(exec, node, params, home_of(std::get<const SetParams*>(params)->destination).device);
+NativeResult unpark(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int place) {
+    return set_in_context(exec, node, params, home_of(std::get<const SetParams*>(params)->destination).device, place);
 }
 
 } // namespace cudag::detail

@@ -14,8 +14,8 @@ namespace cudag::detail {
 
 /// Replaces the fill of a disabled memset node by one of scratch memory, large enough to keep the order. Requires
 /// `loses_order(params)`. The fill never runs. Call `unpark` before enabling the node.
-[[nodiscard]] NativeResult park(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params);
+[[nodiscard]] NativeResult park(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int place);
 /// Restores the node's parameters.
-[[nodiscard]] NativeResult unpark(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params);
+[[nodiscard]] NativeResult unpark(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int place);
 
 } // namespace cudag::detail

@@ -272,6 +272,18 @@ void AttributeFields::add_given(Hash& hash, const KernelParams& kernel, HashedFi
     }
 }
 
+void ContextField::compare(const KernelParams& before, const KernelParams& after, Differences& found) {
+    if (before.context != after.context) found.compare("context", before.context, after.context, fixed());
+}
+
+std::string ContextField::refusal(const KernelParams& current, const KernelParams& next) {
+    if (current.context == next.context) [[likely]]
+        return {};
+    return fmt::format("its context is {}, the update gives {}; an Exec keeps the context of its kernels: instantiate "
+                       "the graph",
+                       value_text(current.context), value_text(next.context));
+}
+
 void ArgumentFields::compare(const KernelParams& before, const KernelParams& after, Differences& found) {
     const KernelSignature& signature = *before.signature;
     if (!same_layout(signature, *after.signature)) {

@@ -113,6 +113,16 @@ struct AttributeFields {
     static void add_given(Hash& hash, const KernelParams& kernel, HashedFields which);
 };
 
+/// The context of a kernel. An exec's node keeps its own.
+struct ContextField {
+    static void compare(const KernelParams& before, const KernelParams& after, Differences& found);
+    /// The reason why an exec's node cannot get another context; empty if it has it.
+    [[nodiscard]] static std::string refusal(const KernelParams& current, const KernelParams& next);
+    static void add_to(Hash& hash, const KernelParams& kernel, HashedFields which) noexcept {
+        if (kernel.context != nullptr && which != HashedFields::changing) hash.add(kernel.context);
+    }
+};
+
 /// The arguments of a kernel, by its signature.
 struct ArgumentFields {
     static void compare(const KernelParams& before, const KernelParams& after, Differences& found);
@@ -135,7 +145,7 @@ constexpr void fields(const KernelParams&, Visitor& visit) {
     visit.part(AttributeFields(), member<&KernelParams::attributes>, member<&KernelParams::unread>);
     visit.part(ArgumentFields(), member<&KernelParams::signature>, member<&KernelParams::values>);
     visit.ignored(member<&KernelParams::symbol>, member<&KernelParams::kernel>); // told by the function
-    visit.ignored(member<&KernelParams::context>);                               // updates keep it
+    visit.part(ContextField(), member<&KernelParams::context>);
 }
 /// The parameter type with the given C++ name.
 [[nodiscard]] ParameterType type_named(std::string_view name);

@@ -4,6 +4,7 @@
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
 
+#include "cuda/numbered_contexts.hpp"
 #include "data_flow.hpp"
 #include "dot_text.hpp"
 #include "edges/edge_set.hpp"
@@ -53,6 +54,8 @@ std::string filled(std::string_view color) {
 std::string_view color_of_device(std::int32_t device) {
     static constexpr std::string_view colors[] = {"#cfe2f3", "#fce5cd", "#d9ead3", "#ead1dc",
                                                   "#fff2cc", "#d9d2e9", "#d0e0e3", "#f4cccc"};
+    if (detail::is_context_number(device))
+        return colors[static_cast<std::size_t>(detail::shown_number(device)) % std::size(colors)];
     return device < 0 ? std::string_view() : colors[static_cast<std::size_t>(device) % std::size(colors)];
 }
 

@@ -2,8 +2,8 @@
 #include "marks.hpp"
 
 #include "cuda/compat.hpp"
-#include "cuda/device_guard.hpp"
 #include "cuda/node_calls.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "cuda/own_kernels.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_edges.hpp"
@@ -117,7 +117,7 @@ void Marks::add(GraphState& graph, const GraphState& numbered) {
                    edge_lists_of(graph).plan().kernels.end());
     if (nodes.empty()) return;
 
-    std::optional<DeviceGuard> device;
+    std::optional<PlaceGuard> device;
     if (tree_of(graph).place() == Place::body) device.emplace(tree_of(graph).device()); // that of all its nodes
     added_.reserve(added_.size() + 2 * natives.size() + 1);
     graphs_.push_back(&graph);
@@ -128,7 +128,7 @@ void Marks::add(GraphState& graph, const GraphState& numbered) {
     added_.push_back(clear);
 
     const auto add_on_device = [&](std::uint32_t node, const std::vector<cudaGraphNode_t>& after, std::uint32_t* word) {
-        std::optional<DeviceGuard> own;
+        std::optional<PlaceGuard> own;
         if (!device && nodes[node].device != any_device) own.emplace(nodes[node].device);
         added_.push_back(add_mark(native, after, word, 1, 1));
         return added_.back();

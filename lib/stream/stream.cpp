@@ -4,11 +4,13 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/unfinished.hpp"
+#include "green/green_context_state.hpp"
 #include "owners/host_call.hpp"
 #include "owners/reclaim.hpp"
 #include "owners/stream_clock.hpp"
 
 #include <cudag/format.hpp>
+#include <cudag/green_context.hpp>
 
 #include <fmt/format.h>
 
@@ -48,6 +50,15 @@ detail::Subject stream_subject(const char* call, const SourceLocation& where) {
 
 Stream::Stream() {
     detail::checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    detail::UniqueStream stream(stream_);
+    detail::StreamClock::open(stream_);
+    static_cast<void>(stream.release());
+}
+
+Stream::Stream(const GreenContext& context, int priority) {
+    if (!context.state_)
+        detail::refuse<Error>("Stream: the green context was moved from; give the one that it was moved to, or a copy");
+    stream_ = detail::create_stream(*context.state_, priority);
     detail::UniqueStream stream(stream_);
     detail::StreamClock::open(stream_);
     static_cast<void>(stream.release());

@@ -2,6 +2,7 @@
 #include "write_graph.hpp"
 
 #include "attribute_texts.hpp"
+#include "cuda/numbered_contexts.hpp"
 #include "edges/edge_groups.hpp"
 #include "graph/condition_arguments.hpp"
 #include "graph/conditions.hpp"
@@ -47,6 +48,9 @@ std::string_view mode_name(AccessMode mode) noexcept {
     return text_of_mode[static_cast<std::size_t>(mode)];
 }
 
+/// Contexts have no name that another process knows.
+constexpr const char* own_context = "its own";
+
 class DocumentWriter {
   public:
     DocumentWriter(const GraphState& root, NameBook& names) : root_(root), names_(names) {}
@@ -54,7 +58,7 @@ class DocumentWriter {
     GraphDocument write() {
         GraphDocument document;
         for (const ConditionRecord& each : conditions_of(root_).all())
-            document.conditions.push_back({each.initial, each.device, 0, each.is_read});
+            document.conditions.push_back({each.initial, device_behind(each.device), 0, each.is_read});
         document.nodes = nodes(root_);
         document.memory = names_.used_memory();
         return document;
@@ -72,7 +76,7 @@ class DocumentWriter {
     std::string host(const cudaHostNodeParams& params) { return names_.host(params, label_); }
 
     void attributes(const KernelParams& kernel, TextNode& node) {
-        if (kernel.context != nullptr) node.fields.push_back({"context", "its own"});
+        if (kernel.context != nullptr) node.fields.push_back({"context", own_context});
         if (kernel.attributes == nullptr && kernel.unread == nullptr) return;
         const LaunchConfig config = full_config(kernel);
         const auto address_here = [this](const void* pointer) { return address(pointer); };
@@ -272,6 +276,8 @@ class FieldTexts {
         writer_.attributes(params_, node_);
     }
     template <class... Get>
+    void part(const ContextField& /*part*/, const Get&... /*get*/) const noexcept {} // by the record, or below
+    template <class... Get>
     void part(const ArgumentFields& /*part*/, const Get&... /*get*/) {
         writer_.arguments(params_, node_);
     }
@@ -311,7 +317,10 @@ TextNode DocumentWriter::describe(const GraphState& graph, std::uint32_t index) 
     const NodeRecord& record = records_of(graph).nodes()[index];
     TextNode node{record.kind, std::string(std::string_view(record.label)), {}, {}, {}, 0};
     label_ = record.label;
-    if (record.device != any_device) node.fields.push_back({"on device", fmt::to_string(record.device)});
+    if (is_context_number(record.device) && record.kind != NodeKind::kernel)
+        node.fields.push_back({"context", own_context});
+    else if (!is_context_number(record.device) && record.device != any_device)
+        node.fields.push_back({"on device", fmt::to_string(record.device)});
     const NodeParams& params = records_of(graph).params(index);
     const auto add_fields = [&](const auto& block) {
         if constexpr (is_none<decltype(block)>) {

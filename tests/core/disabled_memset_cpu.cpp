@@ -49,8 +49,8 @@ struct OneMemset {
     OneMemset(const OneMemset&) = delete;
     OneMemset& operator=(const OneMemset&) = delete;
 
-    [[nodiscard]] NativeResult disable() const { return park(exec, node, &set); }
-    [[nodiscard]] NativeResult enable() const { return unpark(exec, node, &set); }
+    [[nodiscard]] NativeResult disable() const { return park(exec, node, &set, cudag::detail::any_device); }
+    [[nodiscard]] NativeResult enable() const { return unpark(exec, node, &set, cudag::detail::any_device); }
 
     SetParams set;
     cudaGraph_t graph = nullptr;

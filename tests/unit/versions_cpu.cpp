@@ -489,3 +489,22 @@ TEST_CASE("graph memory is made and freed, whichever functions for nodes the dri
     stream.synchronize();
     CHECK(host == std::vector{6, 6, 6, 6});
 }
+
+TEST_CASE("workqueues of green contexts need a driver of CUDA 13.1, their streams one of 12.5", "[versions]") {
+    const cudag::GreenContextOptions options{.workqueues = cudag::WorkqueueConfig{4}};
+    {
+        const Versions older(13000);
+        const auto error = thrown<Error>([&] { cudag::GreenContext(8, options); });
+        CHECK(error.code().value() == cudaErrorNotSupported);
+        CHECK_THAT(error.what(), ContainsSubstring("workqueues need a driver of CUDA 13.1; this one is of CUDA 13.0"));
+    }
+    const Versions enough(13010);
+    CHECK(cudag::GreenContext(8, options).multiprocessors() == 8);
+    CHECK_THAT(
+        thrown<Error>([] { cudag::GreenContext(8, {.workqueues = cudag::WorkqueueConfig{.concurrency = 0}}); }).what(),
+        ContainsSubstring("workqueues.concurrency is 0"));
+    const cudag::GreenContext part(8);
+    const Versions no_streams(12040);
+    CHECK_THAT(thrown<Error>([&] { cudag::Stream stream(part); }).what(),
+               ContainsSubstring("streams of green contexts need a driver of CUDA 12.5; this one is of CUDA 12.4"));
+}

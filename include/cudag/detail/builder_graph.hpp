@@ -11,7 +11,7 @@ class GraphState;
 inline constexpr int any_device = -1;
 
 /// Refers to a graph. A reference made with a device keeps that device current during its lifetime, and the graph's new
-/// nodes record it; afterwards the caller's device is current again.
+/// nodes record it; afterwards the caller's device is current again. The number of a green context counts as a device.
 class BuilderGraph {
   public:
     explicit BuilderGraph(GraphState& graph) noexcept : graph_(graph) {}
@@ -31,6 +31,7 @@ class BuilderGraph {
 
     GraphState& graph_;
     int previous_ = any_device; ///< the caller's device, if this was made with a device
+    int outer_ = any_device;    ///< the device that new nodes record afterwards
 };
 
 } // namespace cudag::detail
