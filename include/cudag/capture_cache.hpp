@@ -50,9 +50,9 @@ struct CaptureCacheOptions {
     /// FrozenValueError if it records other work than the kept graph. 0: never, at no cost. A verified call calls the
     /// function, so its host work is done again, and takes the time of a capture.
     std::uint64_t verify = 0;
-    /// Maximum device memory of the graphs, in bytes, by an estimate: 2.5 KiB for each node, and 108 KiB for each branch
-    /// if the plan has changed the edges, else once (see Footprint::executable). CUDA itself tells only of large pieces,
-    /// which many graphs share. Memory allocated by nodes does not count: graphs share it.
+    /// Maximum device memory of the graphs, in bytes, by an estimate: 2.5 KiB for each node, and 108 KiB for each
+    /// branch if the plan has changed the edges, else once (see Footprint::executable). CUDA itself tells only of large
+    /// pieces, which many graphs share. Memory allocated by nodes does not count: graphs share it.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
     std::size_t min_graphs = 1; ///< number of graphs that stay even if they exceed `max_bytes`; at least 1
     /// Maximum number of keys without a graph, whose calls are counted; at least 1. The least recently run one goes.
