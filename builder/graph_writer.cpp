@@ -81,6 +81,7 @@ class GraphWriter {
         for (std::uint32_t i = 0; i < source_.records().nodes().size(); ++i)
             write(i);
         write_edges(static_cast<std::uint32_t>(source_.records().nodes().size()));
+        if (first_ == 0) graph_.edge_lists().take_fronts(source_.edge_lists());
         write_bindings();
         keep_source_owners();
     }

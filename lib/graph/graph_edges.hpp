@@ -132,6 +132,8 @@ class GraphEdges {
     void unplan() noexcept {
         if (!plan_.is_fixed) plan_.edges_seen.reset();
     }
+    /// Takes the order of the sinks of `other`, the same nodes by a capture: the next plan restores it.
+    void take_fronts(const GraphEdges& other) { native_.take_fronts(other.native_); }
     /// Follows the removal of nodes added without a record: the graph is planned again, which restores the sinks.
     void note_moved_sinks() noexcept {
         native_.note_moved_sinks();

@@ -31,6 +31,11 @@ class NativeEdges {
     void note_front(std::size_t nodes, std::vector<std::uint32_t> front) {
         fronts_.push_back({nodes, std::move(front)});
     }
+    /// Takes the fronts of `other`, whose nodes CUDA has made again in the same order, without a capture.
+    void take_fronts(const NativeEdges& other) {
+        fronts_ = other.fronts_;
+        have_sinks_moved_ = have_sinks_moved_ || !fronts_.empty();
+    }
     /// Records that nodes lost edges to nodes that are gone, unknown here: `restore_sinks` is needed.
     void note_moved_sinks() noexcept { have_sinks_moved_ = true; }
     /// Follows CUDA's removal of the nodes from `first` on.

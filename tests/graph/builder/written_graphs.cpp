@@ -215,6 +215,28 @@ TEST_CASE("a kernel with the number of a condition is refused where its number c
     run(std::move(outer));
 }
 
+TEST_CASE("an Exec of a written clone takes a whole update from a graph with captured branches",
+          "[graph][clone][conditional]") {
+    const auto cells = device({0, 0});
+    const Stream stream, other;
+    const auto make = [&](int value) {
+        const Graph part = cudag::capture(stream, [&](cudag::StreamCapture& c) {
+            c.fork(other);
+            cudag::memset_async(other, cells.span().last(1), value); // made first, and joined last
+            cudag::launch(stream, {}, store, cells.data(), value);
+            c.join(other);
+        });
+        GraphBuilder b;
+        b.child(part);
+        b.if_(b.condition(0), [](GraphBuilder&) {});
+        return std::move(b).build();
+    };
+    Exec exec = make(1).clone().instantiate();
+    CHECK(exec.update(make(2)).updated());
+    run(exec, stream);
+    CHECK(read(cells) == Cells{2, 2});
+}
+
 TEST_CASE("a condition in an object becomes that of the copy as a whole", "[graph][clone][conditional]") {
     GraphBuilder b;
     const auto condition = b.condition(0);
