@@ -57,8 +57,7 @@ class Check {
         collect_all();
         find_suspects();
         for (const GraphAllocation& memory : memory_)
-            if (memory.alloc && memory.free && (is_suspect_[*memory.alloc] || is_suspect_[*memory.free]) &&
-                !comes_after(*memory.free, *memory.alloc))
+            if (memory.alloc && memory.free && is_suspect(memory) && !comes_after(*memory.free, *memory.alloc))
                 refuse_free(memory);
         for (const MemoryUse& use : uses_)
             if (is_suspect_[use.node] && !is_in_lifetime(use)) refuse_use(use);
@@ -170,6 +169,10 @@ class Check {
         check();
     }
 
+    /// Also of memory whose free node stands before its alloc node, where other memory at its address hides the two.
+    [[nodiscard]] bool is_suspect(const GraphAllocation& memory) const {
+        return is_suspect_[*memory.alloc] || is_suspect_[*memory.free] || place_[*memory.free] < place_[*memory.alloc];
+    }
     [[nodiscard]] bool is_in_lifetime(const MemoryUse& use) {
         return std::ranges::any_of(memory_, [&](const GraphAllocation& memory) {
             return memory.overlaps(use.begin, use.bytes) && (!memory.alloc || comes_after(use.node, *memory.alloc)) &&

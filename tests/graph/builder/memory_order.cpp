@@ -1,5 +1,6 @@
 // build() refuses uses of graph memory before it is allocated or after it is freed.
 #include <utility>
+#include <vector>
 
 #include "memory_nodes.hpp"
 
@@ -98,6 +99,24 @@ TEST_CASE("a free node that is not ordered after the allocation is refused", "[m
                                  ContainsSubstring(" come .after(alloc \"memory\" at "));
     free.after(alloc);
     b.check();
+}
+
+TEST_CASE("a use and a free node that nothing orders after their allocation are refused where memory is reused",
+          "[memory][order]") {
+    GraphBuilder b;
+    std::vector<cudag::Node> before;
+    for (int i = 0; i < 2; ++i) { // takes turns at one address
+        const auto memory = b.alloc<int>(4, {.after = before});
+        const auto use = b.memset(memory.span(), 1).after(memory);
+        before.assign({b.free(memory).after(use)});
+    }
+    const auto memory = b.alloc<int>(4, {.after = before}).label("memory");
+    const auto use = b.memset(memory.span(), 1);
+    b.free(memory).after(use).label("end");
+    CHECK_THAT(refused<GraphError>([&] { b.check(); }).what(),
+               ContainsSubstring("it frees the memory of alloc \"memory\"") && ContainsSubstring("\"end\""));
+    use.after(memory);
+    CHECK_NOTHROW(b.check());
 }
 
 TEST_CASE("order through other nodes counts", "[memory][order]") {
