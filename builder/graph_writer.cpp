@@ -329,6 +329,9 @@ class GraphWriter {
         std::vector<std::shared_ptr<const void>> objects;
         for (Owner& owner : owners)
             objects.push_back(std::move(owner.object));
+        for (const UpdatedNode& node : source_.records().updated().all())
+            for (const Owner& owner : node.owners)
+                objects.push_back(owner.object);
         if (!objects.empty()) keep_owners(graph_, std::move(objects));
         const std::uint64_t pool = source_.construction().pool;
         if (graph_.construction().pool == 0) graph_.construction().pool = pool;

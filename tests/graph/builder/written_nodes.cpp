@@ -1,5 +1,6 @@
 // What nodes keep when their graph is written again.
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -100,6 +101,31 @@ TEST_CASE("a kernel that is inlined behind other nodes follows its DynamicParam"
     value.set(6, exec);
     run(exec, Stream());
     CHECK(read(cells) == std::vector{6, 3});
+}
+
+TEST_CASE("a graph that is written again keeps the owners of updated nodes", "[builder][written][owners]") {
+    const auto watched = [](std::weak_ptr<int>& watcher) {
+        auto value = std::make_shared<int>(7);
+        watcher = value;
+        return [value = std::move(value)] {};
+    };
+    std::weak_ptr<int> first, second, nested;
+    GraphBuilder inner;
+    inner.host([] {}).label("inside");
+    const Graph part = std::move(inner).build();
+    GraphBuilder b;
+    const auto host = b.host([] {});
+    b.child(part);
+    Graph graph = built_with_conditional(std::move(b));
+    graph.update(host, watched(first));
+    const auto inside = graph.find("inside").at(0).as<cudag::HostNode>();
+    graph.update(inside, watched(nested));
+    const Graph clone = graph.clone();
+    graph.update(host, watched(second));
+    graph.update(inside, [] {});
+    CHECK_FALSE(first.expired()); // the clone's
+    CHECK_FALSE(second.expired());
+    CHECK_FALSE(nested.expired());
 }
 
 TEST_CASE("a graph that is written again has the pool of its original", "[builder][written]") {
