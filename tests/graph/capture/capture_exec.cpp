@@ -289,6 +289,7 @@ TEST_CASE("nodes inside a child are recorded as updates left them", "[capture][e
 }
 
 TEST_CASE("a captured region of a builder, also in a loop, records an Exec", "[capture][exec][builder]") {
+    if (older_than(12080)) return; // repeat
     const Stream stream;
     const auto cells = device({0, 0});
     const auto count = cells.span().first(1);
@@ -395,6 +396,7 @@ TEST_CASE("nodes that cannot be recorded refuse the launch by name", "[capture][
 }
 
 TEST_CASE("an Exec with nodes that a body cannot have leaves the builder as it was", "[capture][exec][errors]") {
+    if (older_than(12080)) return; // repeat
     const Stream stream;
     const auto cells = device({0});
     GraphBuilder one;

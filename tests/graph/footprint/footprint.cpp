@@ -231,6 +231,7 @@ TEST_CASE("fills, joins and child nodes add nothing to the executable but their 
 }
 
 TEST_CASE("the branches of an Exec are those of its plan", "[memory][footprint]") {
+    if (older_than(12080)) return; // kernels of cudag's own
     constexpr std::size_t of_branch = 108 * kib;
     GraphBuilder b;
     std::vector<cudag::Node> before;
