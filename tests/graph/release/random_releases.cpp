@@ -33,7 +33,7 @@ class Life {
 
     void run(int operations) {
         for (int i = 0; i < operations; ++i)
-            operate(random_() % 10);
+            operate(static_cast<unsigned>(random_() % 10));
         for (CapturePool& pool : pools_)
             pool.restore();
         check_contents();
