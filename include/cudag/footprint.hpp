@@ -26,9 +26,9 @@ struct PoolFootprint {
 ///     const cudag::Footprint memory = graph.memory(); // before the first launch
 ///     if (memory.device() > (std::size_t{1} << 30)) std::puts(to_string(memory).c_str());
 struct Footprint {
-    /// CUDA's executable graph on the device, estimated by figures of an H100: 108 KiB for each branch, 2.5 KiB for each
-    /// node but fills and joins. A line of nodes is one branch; of several successors of a node, all but one begin a
-    /// branch. The branches of an Exec are those of its plan. Measured only in the footprint of an ExecCache.
+    /// CUDA's executable graph on the device, estimated by figures of an H100: 108 KiB for each branch, 2.5 KiB for
+    /// each node but fills and joins. A line of nodes is one branch; of several successors of a node, all but one begin
+    /// a branch. The branches of an Exec are those of its plan. Measured only in the footprint of an ExecCache.
     std::size_t executable = 0;
     /// Memory of alloc nodes. An address used again after a free node counts once. Of several graphs, the largest:
     /// graphs share the memory if they are launched in one stream.
