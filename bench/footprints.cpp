@@ -1,4 +1,4 @@
-// The memory that graphs, pools and caches report, against the memory that the device then lacks.
+// The reported memory of graphs, pools and caches, against the loss of free memory on the device.
 #include "kernels.hpp"
 #include "options.hpp"
 
@@ -24,7 +24,7 @@ using cudag::Stream;
 
 constexpr std::size_t mib = std::size_t{1} << 20U;
 
-/// Things that live, and the device memory that they report.
+/// Live objects, and their reported device memory.
 struct Reported {
     std::size_t bytes = 0;
     std::vector<std::any> alive = {};
@@ -247,7 +247,6 @@ std::vector<Shape> all_shapes() {
 
 bool run(const bench::Options& options) {
     const std::size_t scale = mib * static_cast<std::size_t>(*options.percent) / 100;
-    const Stream stream;
     Exec first = line(1, kernel).instantiate(); // what the first graph of a process costs is no graph's
     launch_once(first);
     std::printf("%-42s %14s %14s %8s\n", "shape", "reported, MiB", "measured, MiB", "ratio");
@@ -264,6 +263,7 @@ bool run(const bench::Options& options) {
         const double ratio = static_cast<double>(reported.bytes) / std::max(measured, 1.0);
         std::printf("%-42s %14.1f %14.1f %8.3f\n", shape.name.c_str(), static_cast<double>(reported.bytes) / mib,
                     measured / mib, ratio);
+        std::fflush(stdout);
         ++all;
         met += ratio >= 0.9 && ratio <= 1.1 ? 1 : 0;
     }

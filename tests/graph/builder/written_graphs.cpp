@@ -7,6 +7,7 @@
 
 #include "bind_kernels.hpp"
 #include "conditional_kernels.hpp"
+#include "counting.hpp"
 #include "cuda_version.hpp"
 #include "memory_nodes.hpp"
 #include "native.hpp"
@@ -14,7 +15,6 @@
 
 using cudag::AllocNode;
 using cudag::arg;
-using cudag::Condition;
 using cudag::DeviceBuffer;
 using cudag::DeviceSpan;
 using cudag::Exec;
@@ -26,17 +26,6 @@ using cudag::Stream;
 namespace {
 
 using Cells = std::vector<int>;
-
-/// While cells[0] > 0, takes 1 from it and adds 5 to cells[1].
-Graph counting(const DeviceBuffer<int>& cells) {
-    GraphBuilder b;
-    const Condition more = b.condition(1);
-    b.while_(more, [&](GraphBuilder& body) {
-         const auto down = body.kernel({}, count_down, cells, more).label("down");
-         body.kernel({}, add, cells.data() + 1, cells.data() + 1, 5).label("work").after(down);
-     }).label("loop");
-    return std::move(b).build();
-}
 
 /// out[0] = in[0] + value, by way of two cells of graph memory.
 Graph through_memory(const DeviceBuffer<int>& out, const DeviceBuffer<int>& in, int value) {

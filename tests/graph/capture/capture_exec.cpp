@@ -1,5 +1,6 @@
 // Launches of an Exec into a captured stream: its nodes are written into the capture, as they are in force.
 #include "conditional_kernels.hpp"
+#include "counting.hpp"
 #include "cuda_version.hpp"
 #include "foreign_capture.hpp"
 #include "test.hpp"
@@ -18,7 +19,6 @@ using cudag::capture;
 using cudag::CaptureError;
 using cudag::CaptureMode;
 using cudag::CaptureStatus;
-using cudag::Condition;
 using cudag::DeviceBuffer;
 using cudag::Edge;
 using cudag::Exec;
@@ -46,17 +46,6 @@ struct Pair {
     cudag::KernelNode<int*, const int*, int> second;
     std::optional<Graph> graph;
 };
-
-/// While cells[0] > 0, takes 1 from it and adds 5 to cells[1].
-Graph counting(const DeviceBuffer<int>& cells) {
-    GraphBuilder b;
-    const Condition more = b.condition(1);
-    b.while_(more, [&](GraphBuilder& body) {
-         const auto down = body.kernel({}, count_down, cells, more).label("down");
-         body.kernel({}, add, cells.data() + 1, cells.data() + 1, 5).label("work").after(down);
-     }).label("loop");
-    return std::move(b).build();
-}
 
 void run_once(Graph&& graph, const Stream& stream) {
     Exec exec = graph.instantiate();
