@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Mistakes that the compiler must answer with a sentence of cudag's, with the project's own compiler and flags.
 
-The flags are those of a target of the build (--like SOURCE in compile_commands.json). With CUDAG_MISTAKES=0/2 or 1/2 in the
-environment, half of the mistakes are compiled, and what must compile.
+The flags are those of a target of the build (--like SOURCE in compile_commands.json). With CUDAG_MISTAKES=K/N in the
+environment, part K of N parts of the mistakes is compiled, from 0 on, and what must compile.
 """
 import argparse
 import concurrent.futures
