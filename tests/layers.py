@@ -36,6 +36,7 @@ MAY_INCLUDE = {
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "probe": ["cuda"],
     "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
+    "nccl": ["cuda"],
     "ranks": ["cuda", "lists", "graph", "text"],
     "footprint": ["cuda", "owners", "memory", "node", "edges", "graph", "handles", "exec"],
     "pools": ["cuda", "memory", "node", "graph", "exec", "footprint"],
