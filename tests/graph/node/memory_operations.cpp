@@ -146,6 +146,32 @@ TEST_CASE("memory operations take new values and addresses in an Exec, and in a 
     CHECK(now(flags, 0) == 3);
 }
 
+TEST_CASE("graphs of memory operations share an exec of a cache if addresses and values alone differ",
+          "[memory][cache]") {
+    const auto flags = zeros(4);
+    const auto graph = [&](unsigned* flag, unsigned value, Compare compare, unsigned bytes) {
+        GraphBuilder b;
+        const auto write =
+            bytes == 4 ? b.write_value(flag, value) : b.write_value(reinterpret_cast<std::uint64_t*>(flag), value);
+        b.wait_value(flag, value, compare).after(write);
+        return std::move(b).build();
+    };
+    cudag::ExecCache cache;
+    const cudag::Stream stream;
+    const auto instantiated = [&](const Graph& each) {
+        cache.launch(each, stream);
+        stream.synchronize();
+        return cache.stats().instantiations;
+    };
+    const Graph first = graph(flags.data(), 1, Compare::equal, 4);
+    const Graph second = graph(flags.data() + 2, 2, Compare::at_least, 4);
+    const Graph other = graph(flags.data(), 3, Compare::equal, 8);
+    CHECK(instantiated(first) == 1);
+    CHECK(instantiated(second) == 1);
+    CHECK(now(flags, 2) == 2);
+    CHECK(instantiated(other) == 2);
+}
+
 TEST_CASE("updates that memory operations cannot take are refused by name", "[memory][update]") {
     const auto flags = zeros(4);
     const auto wide = zeros<std::uint64_t>(1);

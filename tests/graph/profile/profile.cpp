@@ -4,6 +4,7 @@
 
 #include "cuda_version.hpp"
 #include "json.hpp"
+#include "plan_graphs.hpp"
 #include "test.hpp"
 
 #include <algorithm>
@@ -167,6 +168,26 @@ TEST_CASE("a profile has the nodes inside children, with the time of the child",
     CHECK(times.critical_path().size() == 5);
     CHECK(times.durations().size() == 4);
     CHECK(times.durations()[2] == node(times, "layer").duration.median);
+}
+
+TEST_CASE("a profile tells nodes of children from the kernels of a plan in another child", "[profile]") {
+    DeviceBuffer<float> x(length), y(length);
+    GraphBuilder dense;
+    add_join(dense, 12, "one");
+    add_join(dense, 12, "two");
+    GraphBuilder behind;
+    behind.kernel(blocks(), saxpy, length, 1.0f, x, y).label("axpy");
+    GraphBuilder b;
+    auto fill = b.memset(x, 1.0f).label("fill x");
+    auto also = b.memset(y, 1.0f).label("fill y").after(fill);
+    auto layers = add_child(b, std::move(dense).build()).label("layers").after(also);
+    add_child(b, std::move(behind).build()).label("behind").after(layers);
+    Exec exec = std::move(b).build().instantiate();
+    REQUIRE(exec.plan().kernels() == (older_than(12080) ? 0 : 2));
+    const Profile times = profile(exec, Stream(), {.launches = 2});
+    INFO(times.to_string());
+    CHECK(node(times, "axpy").runs == 1);
+    CHECK(node(times, "axpy").duration.median > 0);
 }
 
 TEST_CASE("a profile tells equal nodes of two children of one graph apart", "[profile]") {

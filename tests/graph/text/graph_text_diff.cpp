@@ -121,6 +121,14 @@ TEST_CASE("a text of other nodes, attributes and inner graphs differs in them", 
     found = texts_of(none, kernel);
     REQUIRE(found.size() == 1);
     CHECK_THAT(found[0], ContainsSubstring("kernel \"only\"") && ContainsSubstring("there"));
+    const Graph unnamed = one_node([&](GraphBuilder& b) {
+        b.kernel({}, nothing);
+        b.memset(cells, 1);
+    });
+    found = texts_of(none, unnamed);
+    REQUIRE(found.size() == 2);
+    CHECK_THAT(found[0], ContainsSubstring("kernel nothing"));
+    CHECK_THAT(found[1], ContainsSubstring("memset node 1"));
     for (const bool is_given : {false, true}) {
         const auto differences = diff(is_given ? cooperative : kernel, to_text(is_given ? kernel : cooperative));
         REQUIRE(differences.size() == 1);

@@ -86,6 +86,24 @@ TEST_CASE("a loaded graph has the accesses of its text, and tells its races", "[
     CHECK(graph.races().size() == 1);
 }
 
+TEST_CASE("accesses of rows and slices are loaded", "[text]") {
+    const auto cells = device(std::vector<int>(64, 0));
+    GraphBuilder b;
+    b.kernel({}, nothing).reads(cells);
+    const GraphNames names = names_for(cells);
+    const std::string text = to_text(std::move(b).build(), names);
+    for (const char* const block :
+         {"16 bytes x 3 rows of 32", "8 bytes x 2 slices of 64", "8 bytes x 2 rows of 16 x 3 slices of 64"}) {
+        const std::string with_block = replaced(text, "256 bytes, elements", std::string(block) + ", elements");
+        CHECK(to_text(cudag::load(with_block, names).graph, names) == with_block);
+    }
+    CHECK_THAT(refused<GraphError>([&] {
+                   static_cast<void>(
+                       cudag::load(replaced(text, "256 bytes, elements", "8 bytes x 2 parts of 64, elements"), names));
+               }).what(),
+               ContainsSubstring("expected an access"));
+}
+
 TEST_CASE("a loaded graph keeps the buffers that its names own", "[text]") {
     std::optional<LoadedGraph> loaded;
     std::weak_ptr<const void> owner;
@@ -337,6 +355,8 @@ TEST_CASE("a text that is none is refused with the line", "[text]") {
     fails(replaced(text, "argument 1: 3", "argument 1: condition 0"), "expected no condition");
     fails(replaced(text, "write node", "wrote node"), "expected an access");
     fails(replaced(text, "nodes: 2", "condition 0: initial 1\nnodes: 2"), "has condition 0, which no node tests");
+    fails(replaced(text, "nodes: 2", "condition 0: initial 1 or 2\nnodes: 2"), "expected \"condition 0: initial N\"");
+    fails(replaced(text, "  shared_bytes: 0", "  on device: 99\n  shared_bytes: 0"), "line 8: there is no device 99");
     for (const char* line : {": 0", "shared_bytes", "graph: x nodes", "graph: 1 node"})
         CHECK_THROWS_AS(cudag::load(replaced(text, "shared_bytes: 0", line), names), GraphError);
     fails(replaced(text, "shared_bytes: 0", ": 0"), "expected a node, or a parameter as \"name: value\"");

@@ -75,6 +75,20 @@ TEST_CASE("a tolerance ends with its range", "[verify]") {
     CHECK(result.differences[0].elements == 1);
 }
 
+TEST_CASE("a number beyond its tolerance is one difference, whichever of its bytes differ", "[verify]") {
+    const auto x = device({1.0f, 1.0f});
+    const Stream stream;
+    float value = std::bit_cast<float>(0x40404040U);
+    const Verification result = cudag::verify(stream,
+                                              [&](cudaStream_t s) {
+                                                  cudag::memset_async(s, x.span().last(1), value);
+                                                  value = std::bit_cast<float>(0x41404140U);
+                                              },
+                                              {.memory = {{x, 0.001}}});
+    REQUIRE(result.differences.size() == 1);
+    CHECK(result.differences[0].elements == 1);
+}
+
 TEST_CASE("the last writer with a difference is named, also among kernels with raw pointers", "[verify]") {
     const auto x = device({1}), y = device({2});
     const Stream stream;
