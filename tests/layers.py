@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "buckets": ["cuda"],
     "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "compare", "handles",
                 "read", "exec", "segments", "buckets"],
-    "segments": ["cuda", "owners", "node", "graph", "handles"],
+    "segments": ["cuda", "owners", "node", "graph", "handles", "exec"],
     "text": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "order"],
     "probe": ["cuda"],
     "function": ["cuda", "lists", "edges", "accesses", "graph", "order"],
@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     "ranks": ["cuda", "lists", "graph", "text"],
     "footprint": ["cuda", "owners", "memory", "node", "edges", "graph", "handles", "exec"],
     "pools": ["cuda", "memory", "node", "graph", "exec", "footprint"],
-    "release": ["cuda", "memory", "exec", "footprint", "segments"],
+    "release": ["cuda", "memory", "exec", "footprint"],
     "verify": ["cuda", "lists", "edges", "accesses", "graph", "order"],
     "profile": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec"],
     "observe": ["cuda", "owners", "node", "lists", "edges", "plan", "graph", "pictures", "exec", "profile"],
@@ -181,6 +181,7 @@ STATE = [
     re.compile(r"^(?:inline )?(?!(?:using|return|constexpr|const|class|struct|enum|extern|friend|namespace|typedef)\b)"
                r"[A-Za-z_][\w:]*(?:<.*>)?[*&]? \w+(?: = [^()]*)?;$"),
     re.compile(r"^(?:\[\[[^]]*\]\] )?(?:inline )?(?:constinit )?thread_local\b[^(]*;$"),
+    re.compile(r".*\breturn never_destroyed<"),
 ]
 CONSTANT = "// a constant"
 

@@ -20,7 +20,8 @@ struct PoolFootprint {
     friend bool operator==(const PoolFootprint&, const PoolFootprint&) = default;
 };
 
-/// The memory that a graph or an Exec needs, in bytes; of several together, what they share counts once.
+/// The memory that a graph or an Exec needs, in bytes; of several together, such as the segments
+/// of a SegmentedGraph, what they share counts once.
 ///
 ///     cudag::Graph graph = std::move(b).build();
 ///     const cudag::Footprint memory = graph.memory(); // before the first launch

@@ -4,6 +4,7 @@
 #include <cudag/capture.hpp>
 #include <cudag/config.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/footprint.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/released_memory.hpp>
 #include <cudag/segment_report.hpp>
@@ -80,6 +81,9 @@ class CUDAG_EXPORT SegmentedGraph {
     [[nodiscard]] std::uint64_t replays() const;
     /// Returns the parts, the counts, and the memory across breaks. Reads the graphs: not for each launch.
     [[nodiscard]] SegmentedReport report() const;
+    /// Returns the memory of all segments, before the first launch or after it; what they share counts once. With
+    /// `share_execs`, `executable` is measured: 0 before the first launch. Reads the graphs.
+    [[nodiscard]] Footprint memory() const;
 
     /// Gives the memory of the releasable pools kept by the segments back to the device, and unused graph memory, until
     /// `restore_memory`: see ExecCache::release_memory.

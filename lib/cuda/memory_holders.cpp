@@ -2,6 +2,7 @@
 #include "memory_holders.hpp"
 
 #include "failure.hpp"
+#include "never_destroyed.hpp"
 #include "relaxed_capture.hpp"
 
 #include <cudag/format.hpp>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -28,9 +28,7 @@ struct AllHolders {
 
 /// Never destroyed, since buffers may outlive static objects.
 AllHolders& all_holders() noexcept {
-    alignas(AllHolders) static std::byte memory[sizeof(AllHolders)];
-    static auto* all = new (memory) AllHolders;
-    return *all;
+    return never_destroyed<AllHolders>();
 }
 
 std::atomic<std::int64_t> live_execs = 0;

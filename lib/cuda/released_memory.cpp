@@ -2,10 +2,9 @@
 #include "released_memory.hpp"
 
 #include "launch_looks.hpp"
+#include "never_destroyed.hpp"
 
-#include <cstddef>
 #include <mutex>
-#include <new>
 #include <utility>
 
 namespace cudag::detail {
@@ -19,9 +18,7 @@ struct ReleasedPools {
 
 /// Never destroyed, since pools may outlive static objects.
 ReleasedPools& all_released() noexcept {
-    alignas(ReleasedPools) static std::byte memory[sizeof(ReleasedPools)]; // static, since an allocation could fail
-    static auto* all = new (memory) ReleasedPools;
-    return *all;
+    return never_destroyed<ReleasedPools>();
 }
 
 } // namespace

@@ -2,10 +2,10 @@
 #include "launch_guards.hpp"
 
 #include "cuda/launch_looks.hpp"
+#include "cuda/never_destroyed.hpp"
 
 #include <cstddef>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -22,9 +22,7 @@ struct LaunchGuards {
 
 /// Never destroyed: Execs may end after static objects.
 LaunchGuards& launch_guards() noexcept {
-    alignas(LaunchGuards) static std::byte memory[sizeof(LaunchGuards)]; // static, since an allocation could fail
-    static auto* all = new (memory) LaunchGuards;
-    return *all;
+    return never_destroyed<LaunchGuards>();
 }
 
 /// The guards at present: they take locks of graphs, so they are not called under this lock.

@@ -6,6 +6,7 @@
 #include <cudag/footprint.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/graphed_function.hpp>
+#include <cudag/segmented_graph.hpp>
 
 #include "cuda/memory_holders.hpp"
 #include "exec/cache_content.hpp"
@@ -54,13 +55,7 @@ namespace {
 
 CacheFootprint footprint_of(const CacheContent& content) {
     FootprintSum sum;
-    for (const Exec* const exec : content.execs)
-        sum.add(*exec);
-    for (const Graph* const graph : content.graphs)
-        sum.add(*graph);
-    for (const auto& owner : content.owners)
-        sum.add_owner(owner);
-    sum.add_buffers(content.buffers);
+    sum.add(content);
     CacheFootprint result{sum.total(), content.execs.size() + content.graphs.size(), content.held, content.held_high};
     if (content.is_measured) result.memory.executable = content.held;
     return result;
@@ -80,6 +75,10 @@ CacheFootprint ExecCache::memory() const {
 
 CacheFootprint CaptureCache::memory() const {
     return detail::footprint_of(content());
+}
+
+Footprint SegmentedGraph::memory() const {
+    return detail::footprint_of(content()).memory;
 }
 
 std::size_t Footprint::device() const noexcept {

@@ -2,6 +2,7 @@
 #include "footprint_sum.hpp"
 
 #include "edges/branches.hpp"
+#include "exec/cache_content.hpp"
 #include "exec/exec_bytes.hpp"
 #include "exec/exec_in_force.hpp"
 #include "graph/allocations.hpp"
@@ -155,6 +156,16 @@ void FootprintSum::add(const ExecState& state) {
     if (&state.effective().basis() != &state.source())
         for_each_graph(state.effective().basis(), [&](const GraphState& each) { add_owners(owned_by(each)); });
     sum_.executable += bytes_of_exec(state.source(), state.plan().graphs);
+}
+
+void FootprintSum::add(const CacheContent& content) {
+    for (const Exec* const exec : content.execs)
+        add(*exec);
+    for (const Graph* const graph : content.graphs)
+        add(*graph);
+    for (const auto& owner : content.owners)
+        add_owner(owner);
+    sum_.buffers += content.buffers;
 }
 
 std::vector<std::shared_ptr<PoolState>> FootprintSum::pools() const {

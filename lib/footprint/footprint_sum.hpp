@@ -21,6 +21,7 @@ class ExecState;
 class GraphOwners;
 class GraphState;
 class PoolState;
+struct CacheContent;
 
 /// Sums up memory; what several graphs share counts once.
 class FootprintSum {
@@ -30,10 +31,8 @@ class FootprintSum {
     /// Adds the memory of an exec, with its effective parameters.
     void add(const Exec& exec);
     void add(const ExecState& exec);
-    void add_buffers(std::size_t bytes) noexcept { sum_.buffers += bytes; }
-
-    /// Adds what `owner` keeps alive.
-    void add_owner(const std::shared_ptr<const void>& owner);
+    /// Adds the memory of the graphs of a cache, and of the cache itself.
+    void add(const CacheContent& content);
     /// Returns the pools, the oldest first.
     [[nodiscard]] std::vector<std::shared_ptr<PoolState>> pools() const;
 
@@ -49,6 +48,8 @@ class FootprintSum {
 
     template <class Params>
     void add_tree(const GraphState& graph, const Params& params);
+    /// Adds what `owner` keeps alive.
+    void add_owner(const std::shared_ptr<const void>& owner);
     void add_owners(const GraphOwners& owners);
 
     Footprint sum_; ///< without pools and host memory

@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/made_memory.hpp"
+#include "cuda/never_destroyed.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "cuda/released_memory.hpp"
 #include "held_blocks.hpp"
@@ -46,9 +47,7 @@ struct Registry {
 
 /// The registry; never destroyed, since pools may outlive static objects.
 Registry& registry() noexcept {
-    alignas(Registry) static std::byte memory[sizeof(Registry)]; // static, since an allocation could fail
-    static auto* all = new (memory) Registry;
-    return *all;
+    return never_destroyed<Registry>();
 }
 
 std::uint64_t next_block_number() noexcept {

@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/never_destroyed.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/progress.hpp"
 #include "cuda/stream_status.hpp"
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -37,9 +37,7 @@ struct AllRetiredOwners {
 };
 
 AllRetiredOwners& retired_owners() noexcept {
-    alignas(AllRetiredOwners) static std::byte memory[sizeof(AllRetiredOwners)]; // static: an allocation could fail
-    static auto* all = new (memory) AllRetiredOwners;
-    return *all;
+    return never_destroyed<AllRetiredOwners>();
 }
 
 std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {

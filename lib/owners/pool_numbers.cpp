@@ -1,9 +1,9 @@
 // The numbers of the live CapturePools, by owner.
 #include "pool_numbers.hpp"
 
-#include <cstddef>
+#include "cuda/never_destroyed.hpp"
+
 #include <mutex>
-#include <new>
 #include <unordered_map>
 
 namespace cudag::detail {
@@ -17,9 +17,7 @@ struct PoolNumbers {
 
 /// Never destroyed, since pools may outlive static objects.
 PoolNumbers& pool_numbers() noexcept {
-    alignas(PoolNumbers) static std::byte memory[sizeof(PoolNumbers)]; // static, since an allocation could fail
-    static auto* all = new (memory) PoolNumbers;
-    return *all;
+    return never_destroyed<PoolNumbers>();
 }
 
 } // namespace

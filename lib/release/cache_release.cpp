@@ -5,7 +5,6 @@
 #include "exec/cache_content.hpp"
 #include "footprint/footprint_sum.hpp"
 #include "memory/pool_state.hpp"
-#include "segments/segmented_state.hpp"
 
 #include <cudag/capture_cache.hpp>
 #include <cudag/exec_cache.hpp>
@@ -30,12 +29,7 @@ using Pools = std::vector<std::shared_ptr<PoolState>>;
 /// The pools kept by the graphs of a cache, and by the cache itself, in the order of their ids.
 Pools pools_of(const CacheContent& content) {
     FootprintSum sum;
-    for (const Exec* const exec : content.execs)
-        sum.add(*exec);
-    for (const Graph* const graph : content.graphs)
-        sum.add(*graph);
-    for (const auto& owner : content.owners)
-        sum.add_owner(owner);
+    sum.add(content);
     return sum.pools();
 }
 
@@ -120,16 +114,6 @@ std::size_t CaptureCache::restore_memory() {
     return detail::restore_content(content());
 }
 
-detail::CacheContent SegmentedGraph::content() const {
-    detail::CacheContent content;
-    for (const Exec& exec : state()->execs())
-        content.execs.push_back(&exec);
-    if (content.execs.empty())
-        for (const Graph& graph : state()->parts().graphs)
-            content.graphs.push_back(&graph);
-    content.owners = state()->parts().owners;
-    return content;
-}
 ReleasedMemory SegmentedGraph::release_memory(ReleaseOptions options) {
     return detail::release_content(content(), options);
 }

@@ -45,4 +45,8 @@ SegmentedReport SegmentedGraph::report() const {
     return state()->report();
 }
 
+detail::CacheContent SegmentedGraph::content() const {
+    return state()->content();
+}
+
 } // namespace cudag

@@ -127,4 +127,16 @@ SegmentedReport SegmentedState::report() const {
     return report;
 }
 
+CacheContent SegmentedState::content() const {
+    CacheContent content{.owners = parts_.owners};
+    for (const Exec& exec : execs_)
+        content.execs.push_back(&exec);
+    if (!shared_) return content;
+    for (const Graph& graph : parts_.graphs)
+        content.graphs.push_back(&graph);
+    content.held = shared_->stats().bytes;
+    content.is_measured = true;
+    return content;
+}
+
 } // namespace cudag::detail

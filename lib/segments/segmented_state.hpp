@@ -2,6 +2,7 @@
 #pragma once
 
 #include "captured_segments.hpp"
+#include "exec/cache_content.hpp"
 #include "owners/in_flight.hpp"
 
 #include <cudag/exec.hpp>
@@ -33,8 +34,7 @@ class SegmentedState {
     [[nodiscard]] const Graph& graph(std::size_t index) const;
     [[nodiscard]] Exec& exec(std::size_t index);
     [[nodiscard]] SegmentedReport report() const;
-    /// The Execs of the segments; none if they are shared.
-    [[nodiscard]] const std::vector<Exec>& execs() const noexcept { return execs_; }
+    [[nodiscard]] CacheContent content() const;
 
   private:
     /// Marks the end of the work of a launch, also of one that ends with an exception.

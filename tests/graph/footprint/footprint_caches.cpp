@@ -2,6 +2,8 @@
 #include <cudag/footprint.hpp>
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "graphed.hpp"
 #include "test.hpp"
@@ -90,6 +92,43 @@ TEST_CASE("a CaptureCache counts the graphs between breaks, and verified ones", 
     CHECK(broken.memory().graphs == 2);
     CHECK(broken.memory().held == 2 * executable);
     CHECK(verified.memory().graphs == 1);
+}
+
+TEST_CASE("a SegmentedGraph counts its segments, and what they share once", "[memory][footprint][segments]") {
+    const Stream stream;
+    CapturePool pool("activations");
+    const auto capture = [&](cudag::SegmentOptions options) {
+        const DeviceBuffer<int> cell(1000);
+        return cudag::capture_segments(
+            stream,
+            [&](cudag::StreamCapture& c) {
+                c.retain(pool.allocate<int>(64));
+                cudag::launch(c.stream(), {}, store, cell, 1); // the whole program keeps the cell
+                c.eager("between", [](cudaStream_t) {});
+                cudag::launch(c.stream(), {}, store, cell, 2);
+            },
+            {}, options);
+    };
+    cudag::SegmentedGraph program = capture({});
+    const cudag::Footprint memory = program.memory();
+    CHECK(memory.executable == 2 * executable);
+    CHECK(memory.buffers == 4000);
+    CHECK(memory.parameters == 24);
+    REQUIRE(memory.pools.size() == 1);
+    CHECK(memory.pools[0].used == 256);
+    program.launch(stream);
+    CHECK(program.memory() == memory);
+
+    cudag::SegmentedGraph shared = capture({.share_execs = true});
+    CHECK(shared.memory().executable == 0); // there is no Exec yet
+    CHECK(shared.memory().buffers == 4000);
+    shared.launch(stream);
+    stream.synchronize();
+    CHECK(shared.memory().buffers == 4000);
+    CHECK(refused<cudag::GraphError>([&] {
+              const cudag::SegmentedGraph moved = std::move(shared);
+              static_cast<void>(shared.memory());
+          }).what() == std::string("cudag: a moved-from SegmentedGraph was used"));
 }
 
 TEST_CASE("a GraphedFunction counts static inputs and executables", "[memory][footprint]") {
