@@ -89,8 +89,9 @@ void BorrowedMemory::check(const ExecState& exec, const NodePlace& node) {
     const bool is_updated = !exec.uploaded() && exec.effective().find_shadow(node) != nullptr;
     for_each_address(exec.effective().of(node), [&](std::uintptr_t address) {
         const auto known = numbers_.find(address);
-        if (known != numbers_.end() && !is_updated) {
-            if (number_at(address) == known->second) return;
+        const std::uint64_t number = number_at(address);
+        const bool is_new = is_updated && number != 0; // other memory, given by the update
+        if (known != numbers_.end() && !is_new && number != known->second)
             refuse<Error>(
                 fmt::format("{} borrows memory at {:#x}, which has been freed; keep it until the last launch: "
                             "give the node its owner, or let the graph retain it",
@@ -99,8 +100,7 @@ void BorrowedMemory::check(const ExecState& exec, const NodePlace& node) {
                  {construction_of(exec.source()).name, std::string(node.record().label)},
                  node.record().location},
                 cudaErrorIllegalAddress);
-        }
-        if (const std::uint64_t number = number_at(address); number != 0) numbers_[address] = number;
+        if (number != 0) numbers_[address] = number;
     });
 }
 

@@ -249,6 +249,21 @@ TEST_CASE("borrowed memory that was freed is found before a launch", "[memory][o
     CHECK(order.launches() == (runs_before ? 1 : 0));
 }
 
+TEST_CASE("memory freed after an update of another argument is found", "[memory][order]") {
+    const Stream stream;
+    const CapturePool pool("activations");
+    std::optional<DeviceBuffer<int>> cell(1);
+    GraphBuilder b;
+    const auto node = b.kernel({}, store, cell->data(), 1);
+    b.retain(pool);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    const PoolOrder order(pool, {graph}, {.checked = true});
+    exec.update(node, cudag::arg<1>(2)); // not launched yet
+    cell.reset();
+    CHECK_THAT(refused<Error>([&] { exec.launch(stream); }).what(), ContainsSubstring("which has been freed"));
+}
+
 TEST_CASE("memory allocated anew at the same address counts as freed, until an update", "[memory][order]") {
     const Stream stream;
     CapturePool pool("activations"), elsewhere("elsewhere");
