@@ -149,8 +149,8 @@ class GraphedCache::State {
 
 void GraphedCache::State::require_not_captured(cudaStream_t stream) const {
     if (capture_status(stream) != CaptureStatus::none) [[unlikely]]
-        refuse<CaptureError>("the stream is being captured, and CUDA cannot launch a graph into a capture: call the "
-                             "function itself there",
+        refuse<CaptureError>("the stream is being captured, and replays are not recorded, since each waits for the one "
+                             "before: call the function itself there",
                              setup_.subject(), cudaErrorStreamCaptureUnsupported);
 }
 
