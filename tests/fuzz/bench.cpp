@@ -21,6 +21,10 @@ void warm_up(Bench& bench) {
     std::uint32_t* const combined = words + std::size_t{10} * area_words; // each writes what no other touches
     b.kernel({}, fuzz_combine, combined, 1, combined, 1, combined, 1, 1);
     b.kernel({}, fuzz_accumulate, words + std::size_t{11} * area_words, 1, 1);
+    b.kernel({}, fuzz_items, words + std::size_t{12} * area_words, 1, words + std::size_t{13} * area_words, 1, 0,
+             nullptr, 1);
+    b.kernel({}, fuzz_fold, words + std::size_t{14} * area_words, words + std::size_t{13} * area_words, 0, nullptr, 0,
+             1);
     const cudag::Condition outer = b.condition(0);
     b.while_(outer, [&](cudag::GraphBuilder& body) {
         const cudag::Condition inner = body.condition(0);

@@ -74,3 +74,13 @@ __global__ void fuzz_decide(std::uint32_t* to, unsigned to_count, const std::uin
                             std::uint32_t salt, cudag::Condition condition, unsigned limit) {
     condition.set(decision_of(combine_work(to, to_count, from, from_count, from, 0, salt), limit));
 }
+
+__global__ void fuzz_items(std::uint32_t* to, unsigned to_elements, const std::uint32_t* from, unsigned from_elements,
+                           unsigned items, const unsigned* valid, std::uint32_t salt) {
+    items_work(to, to_elements, from, from_elements, valid == nullptr ? items : *valid, salt);
+}
+
+__global__ void fuzz_fold(std::uint32_t* to, const std::uint32_t* from, unsigned count, const unsigned* valid,
+                          unsigned elements, std::uint32_t salt) {
+    *to = fold_work(from, valid == nullptr ? count : *valid * elements, salt);
+}

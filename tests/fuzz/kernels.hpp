@@ -23,6 +23,12 @@ __global__ void fuzz_combine(std::uint32_t* to, unsigned to_count, const std::ui
                              const std::uint32_t* b, unsigned b_count, std::uint32_t salt);
 /// to[i] += value + i, atomically, for i < count
 __global__ void fuzz_accumulate(std::uint32_t* to, unsigned count, std::uint32_t value);
+/// items_work, of `*valid` items if that is not null.
+__global__ void fuzz_items(std::uint32_t* to, unsigned to_elements, const std::uint32_t* from, unsigned from_elements,
+                           unsigned items, const unsigned* valid, std::uint32_t salt);
+/// *to = fold_work, of `*valid` items of `elements` words if `valid` is not null.
+__global__ void fuzz_fold(std::uint32_t* to, const std::uint32_t* from, unsigned count, const unsigned* valid,
+                          unsigned elements, std::uint32_t salt);
 /// The same as fuzz_combine of one input, and sets `condition` to a number less than `limit`.
 __global__ void fuzz_decide(std::uint32_t* to, unsigned to_count, const std::uint32_t* from, unsigned from_count,
                             std::uint32_t salt, cudag::Condition condition, unsigned limit);

@@ -43,6 +43,9 @@ constexpr const char* usage =
   programs     conditions that kernels set, with inferred edges
   owners       what graphs and Execs own, and launches in any stream
   caches       two ExecCaches and two CaptureCaches in several streams
+  segments     programs with breaks that decide and throw, as SegmentedGraphs and in CaptureCaches
+  buckets      graphed functions with buckets: padding, prepare, breaks, failures, released memory
+  pools        CapturePools released and restored, and launches in the order of a PoolOrder
   calls        runtime calls that fail, in the first four (CPU runtime)
   new          allocations that fail, in the first four (CPU runtime)
 )";
@@ -111,6 +114,9 @@ constexpr Fuzzer fuzzers[] = {
     {"regions", false, &fuzz_regions},
     {"programs", false, &fuzz_programs},
     {"caches", false, &fuzz_caches},
+    {"segments", false, &fuzz_segments},
+    {"buckets", false, &fuzz_buckets},
+    {"pools", false, &fuzz_pools},
     {"owners", false, &fuzz_owners},
     {"calls", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::calls); }},
     {"new", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::allocations); }},

@@ -93,6 +93,26 @@ inline __host__ __device__ std::uint32_t combine_work(std::uint32_t* to, unsigne
     return hash;
 }
 
+/// Hashes each of `items`, of `from_elements` words, to `to_elements` words. The two may be the same memory.
+inline __host__ __device__ void items_work(std::uint32_t* to, unsigned to_elements, const std::uint32_t* from,
+                                           unsigned from_elements, unsigned items, std::uint32_t salt) {
+    for (unsigned item = 0; item < items; ++item) {
+        std::uint32_t hash = salt;
+        for (unsigned i = 0; i < from_elements; ++i)
+            hash = hash * 31 + from[item * from_elements + i];
+        for (unsigned i = 0; i < to_elements; ++i)
+            to[item * to_elements + i] = hash + i;
+    }
+}
+
+/// The hash of `count` words: also of how many zeros are at their end.
+inline __host__ __device__ std::uint32_t fold_work(const std::uint32_t* from, unsigned count, std::uint32_t salt) {
+    std::uint32_t hash = salt;
+    for (unsigned i = 0; i < count; ++i)
+        hash = (hash ^ from[i]) * 2654435761U + 1;
+    return hash;
+}
+
 /// The value of a condition, less than `limit`, that a hash becomes.
 inline __host__ __device__ unsigned decision_of(std::uint32_t hash, unsigned limit) {
     return (hash >> 7U) % limit;
