@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 
 namespace cudag::detail {
@@ -24,29 +23,29 @@ void for_each_check(std::string_view list, const Visit& visit) {
     }
 }
 
-/// Prints the unknown names of `list`, unless it was the last list to be looked at.
-void tell_unknown_checks(std::string_view list) {
-    static std::mutex mutex;
-    static std::string last;
-    const std::lock_guard lock(mutex);
-    if (last == list) return;
-    last = list;
-    for_each_check(list, [](std::string_view name) {
+/// Returns the list of the environment. Prints its unknown names.
+std::string read_checks() {
+    const char* const value = std::getenv("CUDAG_CHECK");
+    if (value == nullptr) return {};
+    for_each_check(value, [](std::string_view name) {
         if (std::ranges::find(all_checks, name) == all_checks.end())
             std::fprintf(stderr, "cudag: CUDAG_CHECK: no check is called \"%s\"; known: pools, recorder\n",
                          std::string(name).c_str());
     });
+    return value;
 }
 
 } // namespace
 
-bool is_check_on(std::string_view name) {
-    const char* const value = std::getenv("CUDAG_CHECK");
-    if (value == nullptr || *value == '\0') return false;
-    tell_unknown_checks(value);
+bool has_check(std::string_view list, std::string_view name) {
     bool is_on = false;
-    for_each_check(value, [&](std::string_view each) { is_on = is_on || each == name; });
+    for_each_check(list, [&](std::string_view each) { is_on = is_on || each == name; });
     return is_on;
+}
+
+bool is_check_on(std::string_view name) {
+    static const std::string checks = read_checks();
+    return !checks.empty() && has_check(checks, name);
 }
 
 } // namespace cudag::detail

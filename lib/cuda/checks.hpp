@@ -5,8 +5,11 @@
 
 namespace cudag::detail {
 
-/// Whether the environment variable CUDAG_CHECK, a list of names with commas, has `name`, one of `all_checks`. Prints
-/// a line on stderr for a name that is not one of them, once for each value of the variable.
+/// Whether a list of names with commas has `name`.
+[[nodiscard]] bool has_check(std::string_view list, std::string_view name);
+
+/// Whether the environment variable CUDAG_CHECK, such a list, has `name`, one of `all_checks`. The first call reads the
+/// variable, and prints a line on stderr for each name that is not one of them.
 [[nodiscard]] bool is_check_on(std::string_view name);
 
 } // namespace cudag::detail

@@ -314,6 +314,7 @@ std::shared_ptr<const PlannedEdges> shared(std::optional<PlannedEdges>&& planned
 
 std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan) {
     if (const PlanInForce& now = edge_lists_of(graph).plan(); now.is_fixed) return now.planned;
+    if (records_of(graph).natives().size() < 2) return nullptr;
     const bool has_memory = has_memory_nodes(graph);
     if (plan == Plan::as_written() && !has_memory) return nullptr;
     const bool are_of_another =

@@ -1,7 +1,6 @@
 // PoolOrder: launches out of a stated order are refused by label, and so is freed borrowed memory.
 #include <cudag/pool_order.hpp>
 
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -53,15 +52,6 @@ struct Three {
         CHECK(exec.replays() == before);
         return error.what();
     }
-};
-
-/// CUDAG_CHECK=pools, until the end.
-class ChecksPools {
-  public:
-    ChecksPools() { setenv("CUDAG_CHECK", "pools", 1); }
-    ~ChecksPools() { unsetenv("CUDAG_CHECK"); }
-    ChecksPools(const ChecksPools&) = delete;
-    ChecksPools& operator=(const ChecksPools&) = delete;
 };
 
 } // namespace
@@ -146,8 +136,7 @@ TEST_CASE("launches are unchecked without the option, and after the end of the s
     t.stream.synchronize();
 }
 
-TEST_CASE("CUDAG_CHECK=pools checks every order", "[memory][order]") {
-    const ChecksPools environment;
+TEST_CASE("CUDAG_CHECK=pools checks every order", "[.][checks]") {
     Three t;
     const PoolOrder order = t.order({});
     CHECK(order.is_checked());
