@@ -4,6 +4,7 @@
 
 #include <catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -71,10 +72,13 @@ TEST_CASE("tune chooses the plan that is clearly quicker, whichever comes first"
             quick == 0 ? std::vector<cudag::Plan>{{}, in_line} : std::vector<cudag::Plan>{in_line, {}};
         const cudag::Tuned tuned = cudag::tune(graph, stream, {.candidates = candidates, .repetitions = 2});
         CHECK(tuned.report.chosen_index() == quick);
-        const cudag::Tuned sure = cudag::tune(graph, stream, {.candidates = candidates});
-        CHECK(sure.report.chosen_index() == quick);
-        for (const cudag::TuneRow& row : sure.report.rows())
-            CHECK(row.rounds == 4); // then only one can be the best
+        bool ends_early = false; // a busy machine may delay a node: then the rounds go on
+        for (int attempt = 0; attempt < 10 && !ends_early; ++attempt) {
+            const cudag::Tuned sure = cudag::tune(graph, stream, {.candidates = candidates});
+            CHECK(sure.report.chosen_index() == quick);
+            ends_early = std::ranges::all_of(sure.report.rows(), [](const auto& row) { return row.rounds == 4; });
+        }
+        CHECK(ends_early); // after four rounds only one can be the best
     }
     cudart_cpu::set_workers(0);
 }
