@@ -38,7 +38,7 @@ struct PoolBlock {
     std::uint32_t* address = nullptr;
     std::optional<DeviceBuffer<std::uint32_t>> buffer; ///< until it ends
     bool is_owned = false;                             ///< graphs own it: it does not end with `buffer`
-    bool is_lasting = false;                           ///< an Exec has got it by an update: `buffer` lasts
+    bool is_lasting = false;                           ///< an Exec owns it after an update: `buffer` lasts
     [[nodiscard]] bool lives() const { return buffer.has_value() || is_owned; }
 };
 
@@ -78,10 +78,11 @@ struct PoolJob {
     std::optional<cudag::Graph> graph;
     std::optional<cudag::Exec> exec;
     std::optional<cudag::SegmentedGraph> program;
-    bool shares_execs = false; ///< so that a launch may instantiate
-    bool is_uploaded = true;   ///< launched since the last update
-    bool is_cached = false;    ///< captured in the cache
-    bool is_dangling = false;  ///< it borrows memory of CUDA's that has been freed
+    bool shares_execs = false;   ///< so that a launch may instantiate
+    std::set<std::size_t> fresh; ///< blocks that updates have given to the Exec since its last launch
+    bool is_uploaded = true;     ///< launched since the last update
+    bool is_cached = false;      ///< captured in the cache
+    bool is_dangling = false;    ///< it borrows memory of CUDA's that has been freed
 };
 
 /// A PoolOrder, and what it must refuse.
@@ -136,7 +137,7 @@ class PoolsFuzz {
         if (chance < 56) return release_cached();
         if (chance < 66) return restore(random_.below(pool_count));
         if (chance < 72) return allocate();
-        if (chance < 77) return end_block();
+        if (chance < 77) return end_block(random_.below(blocks_.size()));
         if (chance < 81) return add_job();
         if (chance < 87) return update();
         if (chance < 93) return state_order();
@@ -173,10 +174,10 @@ class PoolsFuzz {
     }
 
     /// The test's buffer ends. Graphs may own it too; those that borrow from a pool find the memory still there.
-    void end_block() {
-        const std::size_t number = random_.below(blocks_.size());
+    void end_block(std::size_t number) {
         PoolBlock& block = blocks_[number];
-        if (!block.buffer || block.is_lasting) return;
+        const auto is_fresh = [&](const PoolJob& job) { return job.fresh.contains(number); };
+        if (!block.buffer || block.is_lasting || std::ranges::any_of(jobs_, is_fresh)) return;
         note("block {} ends", number);
         bench_.streams[0].synchronize();
         block.buffer.reset();
@@ -425,6 +426,7 @@ class PoolsFuzz {
             step.salt = random_.word();
             note("update of job {}: a salt", &job - jobs_.data());
             job.exec->update(kernel, cudag::arg<6>(step.salt));
+            if (random_.percent(20)) end_block(step.operands()[random_.below(step.operands().size())].block);
             return;
         }
         const std::size_t number = random_.below(blocks_.size());
@@ -432,7 +434,10 @@ class PoolsFuzz {
         if (!block.buffer || block.words < step.to.count) return;
         if (step.given == Given::buffer && block.pool != no_pool && !job.kept.contains(block.pool)) return;
         note("update of job {}: block {}", &job - jobs_.data(), number);
-        block.is_lasting = true;
+        if (step.given == Given::buffer)
+            block.is_lasting = true;
+        else
+            job.fresh.insert(number);
         step.to = {number, 0, step.to.count};
         step.is_updated = true;
         job.is_uploaded = false;
@@ -545,6 +550,7 @@ class PoolsFuzz {
         if (job.exec) {
             job.exec->launch(stream);
             job.is_uploaded = true;
+            job.fresh.clear();
             return;
         }
         const cudag::RunKind kind =

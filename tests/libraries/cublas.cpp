@@ -3,8 +3,8 @@
 #include <string>
 
 #include <catch.hpp>
-#include <cublas_v2.h>
 
+#include "blas.hpp"
 #include "memory.hpp"
 
 using cudag::capture;
@@ -17,35 +17,6 @@ using cudag::Stream;
 using cudag::StreamCapture;
 
 namespace {
-
-void require(cublasStatus_t status) {
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(std::string("cuBLAS: ") + cublasGetStatusString(status));
-}
-
-struct Blas {
-    explicit Blas(const Stream& stream) {
-        require(cublasCreate(&handle));
-        require(cublasSetStream(handle, stream.get()));
-    }
-    ~Blas() { cublasDestroy(handle); }
-    Blas(const Blas&) = delete;
-    Blas& operator=(const Blas&) = delete;
-
-    cublasHandle_t handle = nullptr;
-};
-
-constexpr int side = 96;
-constexpr std::size_t cells = std::size_t{side} * side;
-
-/// product = a * b
-void multiply(const Blas& blas, const DeviceBuffer<float>& a, const DeviceBuffer<float>& b,
-              const DeviceBuffer<float>& product) {
-    const float one = 1;
-    const float zero = 0;
-    require(cublasSgemm(blas.handle, CUBLAS_OP_N, CUBLAS_OP_N, side, side, side, &one, a.data(), side, b.data(), side,
-                        &zero, product.data(), side));
-}
 
 struct Chain {
     Stream stream;
