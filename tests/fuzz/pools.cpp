@@ -132,12 +132,13 @@ class PoolsFuzz {
   private:
     void operate() {
         const unsigned chance = random_.below(100);
-        if (chance < 45) return launch(random_.below(jobs_.size()));
+        if (chance < 36) return launch(random_.below(jobs_.size()));
+        if (chance < 45) return run_round();
         if (chance < 51) return release(random_.below(pool_count));
         if (chance < 56) return release_cached();
         if (chance < 66) return restore(random_.below(pool_count));
         if (chance < 72) return allocate();
-        if (chance < 77) return end_block(random_.below(blocks_.size()));
+        if (chance < 77) return end_block(draw_block());
         if (chance < 81) return add_job();
         if (chance < 87) return update();
         if (chance < 93) return state_order();
@@ -154,10 +155,11 @@ class PoolsFuzz {
         return block_of(words).address + words.first;
     }
 
-    void allocate() {
+    void allocate() { allocate(random_.below(pool_count + 1), random_.between(1, most_words)); }
+    void allocate(unsigned pool, unsigned its_words) {
         PoolBlock block;
-        block.pool = random_.below(pool_count + 1);
-        block.words = random_.between(1, most_words);
+        block.pool = pool;
+        block.words = its_words;
         const std::size_t words = random_.percent(3) ? (std::size_t{2} << 20U) : block.words;
         if (is_released(block.pool)) {
             note("an allocation in the released pool {}", block.pool);
@@ -173,6 +175,14 @@ class PoolsFuzz {
         blocks_.push_back(std::move(block));
     }
 
+    /// A block, rather one that a job in an order uses.
+    std::size_t draw_block() {
+        if (orders_.empty() || random_.percent(40)) return random_.below(blocks_.size());
+        const PoolJob& job = jobs_[random_.pick(random_.pick(orders_)->jobs)];
+        const std::vector<PoolWords> operands = random_.pick(job.parts[0]).operands();
+        return random_.pick(operands).block;
+    }
+
     /// The test's buffer ends. Graphs may own it too; those that borrow from a pool find the memory still there.
     void end_block(std::size_t number) {
         PoolBlock& block = blocks_[number];
@@ -181,7 +191,11 @@ class PoolsFuzz {
         note("block {} ends", number);
         bench_.streams[0].synchronize();
         block.buffer.reset();
-        if (block.is_owned || block.pool != no_pool) return;
+        if (block.is_owned) return;
+        if (block.pool != no_pool) {
+            if (random_.percent(40)) allocate(block.pool, block.words); // rather at the same address
+            return;
+        }
         for (unsigned i = 0; i < block.words; ++i)
             memory_.erase(block.address + i); // other memory may get the address
         for (PoolJob& job : jobs_)
@@ -484,10 +498,13 @@ class PoolsFuzz {
         const PoolBlock& used = block_of(words);
         if (order.kept.contains(used.pool)) return std::nullopt;
         const std::uint32_t* const address = address_of(words);
-        for (std::size_t i = 0; i < blocks_.size(); ++i)
-            if (blocks_[i].lives() && blocks_[i].pool == used.pool && blocks_[i].address <= address &&
-                address < blocks_[i].address + blocks_[i].words)
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            const PoolBlock& block = blocks_[i];
+            const unsigned extent = block.pool == no_pool ? block.words : 64; // of pools, in pieces of 256 bytes
+            if (block.lives() && block.pool == used.pool && block.address <= address &&
+                address < block.address + extent)
                 return i;
+        }
         return std::nullopt;
     }
     bool is_memory_known(OrderModel& order, const PoolJob& job) const {
@@ -683,6 +700,14 @@ class PoolsFuzz {
         note("an order ends");
         orders_.erase(orders_.begin() + random_.below(orders_.size()));
     }
+    /// Launches the jobs of an order in their order, or nearly so.
+    void run_round() {
+        if (orders_.empty()) return state_order();
+        const std::vector<std::size_t> jobs = random_.pick(orders_)->jobs;
+        for (const std::size_t job : jobs)
+            if (random_.percent(90)) launch(job);
+    }
+
     void restart_order() {
         if (orders_.empty()) return;
         note("an order begins again");
