@@ -255,6 +255,24 @@ TEST_CASE("ranks with different collectives are told before the first launch", "
     CHECK_THAT(results[1][0], ContainsSubstring("all_reduce of 64 float, max"));
 }
 
+TEST_CASE("ranks with other messages have equal graphs if they declare the same memory", "[nccl]") {
+    if (skipped_without_two_devices()) return;
+    const bool declares = GENERATE(true, false);
+    const auto results = on_ranks([&](Rank& rank) {
+        const DeviceBuffer<float> x(n), y(n);
+        const auto half = rank.number == 0 ? send(rank.comm, x, 1) : recv(rank.comm, y, 0);
+        const auto exchange = nccl::group({half, half}); // "group" on both
+        rank.warm_up(exchange);
+        GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
+        b.kernel(all_elements, fill_all, x, 1.0f);
+        b.kernel(all_elements, fill_all, y, 2.0f);
+        const auto node = add(b, exchange, nccl::Order::within_graph);
+        if (declares) node.reads(x).writes(y);
+        return Texts{to_string(cudag::fingerprint(std::move(b).build()))};
+    });
+    CHECK((results[0] == results[1]) == declares);
+}
+
 TEST_CASE("a launch that waits for a lost rank ends by abort", "[nccl]") {
     if (skipped_without_two_devices()) return;
     std::promise<void> ended;
@@ -351,14 +369,14 @@ TEST_CASE("wrong lengths, ranks and communicators are refused with the numbers",
 }
 
 TEST_CASE("bind refuses memory of an operation by its name, as NCCL keeps the address", "[nccl]") {
-    const std::vector<nccl::Communicator> alone = nccl::Communicator::over(std::array{0});
-    const DeviceBuffer<float> x(4), y(4), z(4);
-    GraphBuilder b;
-    const auto fill = b.memset(x, 1.0f);
-    add(b, all_reduce(alone[0], x, y, nccl::Reduction::max)).after(fill);
-    const Graph graph = std::move(b).build();
-    const auto param = graph.parameter(x);
-    Exec exec = graph.instantiate();
-    CHECK_THAT(refusal<cudag::UpdateError>([&] { exec.bind(param, z); }),
-               ContainsSubstring("all_reduce of 4 float, max"));
+    if (skipped_without_two_devices()) return;
+    const auto results = on_ranks([](Rank& rank) {
+        const DeviceBuffer<float> x(n), y(n), z(n);
+        rank.warm_up(all_reduce(rank.comm, x, y));
+        const Graph graph = sum_graph(rank, x, y);
+        Exec exec = graph.instantiate();
+        return Texts{refusal<cudag::UpdateError>([&] { exec.bind(graph.parameter(x), z); })};
+    });
+    for (const Texts& each : results)
+        CHECK_THAT(each[0], ContainsSubstring("all_reduce of 64 float, sum"));
 }

@@ -24,18 +24,21 @@ namespace {
 
 enum Result { success = 0, cuda_error = 1, invalid_argument = 4, invalid_usage = 5 };
 
-constexpr int most_works = 128;
+constexpr int most_works = 64;
 
 template <class T>
 T* shared(std::size_t count) {
     void* memory = nullptr;
     if (cudaMallocManaged(&memory, count * sizeof(T), cudaMemAttachGlobal) != cudaSuccess) std::abort();
-    return static_cast<T*>(std::memset(memory, 0, count * sizeof(T)));
+    return static_cast<T*>(memory);
 }
 
 /// The memory that all ranks of a communicator share.
 struct Clique {
-    explicit Clique(int ranks) : meeting(shared<standin::Meeting>(1)) { meeting->ranks = ranks; }
+    explicit Clique(int ranks) : meeting(shared<standin::Meeting>(1)) {
+        *meeting = {};
+        meeting->ranks = ranks;
+    }
     ~Clique() { cudaFree(meeting); }
     Clique(const Clique&) = delete;
     Clique& operator=(const Clique&) = delete;
@@ -73,8 +76,9 @@ struct ncclComm {
     ncclComm& operator=(const ncclComm&) = delete;
 
     Work* take() {
-        const std::lock_guard lock(mutex);
-        if (free.empty()) std::abort(); // more calls than the tests make
+        std::unique_lock lock(mutex);
+        if (!changed.wait_for(lock, std::chrono::seconds(10), [this] { return !free.empty(); }))
+            std::abort(); // more graphs at a time than the tests have
         Work* work = free.back();
         free.pop_back();
         *work = Work();
@@ -112,6 +116,19 @@ struct Call {
 thread_local int group_depth = 0;
 thread_local std::vector<Call> group;
 std::string last_error;
+
+/// The work of a call in a stream.
+struct Enqueued {
+    ncclComm* comm;
+    Work* work;
+};
+
+void CUDART_CB give_back(void* pointer) {
+    const std::unique_ptr<Enqueued> done(static_cast<Enqueued*>(pointer));
+    const std::lock_guard lock(done->comm->mutex);
+    done->comm->free.push_back(done->work);
+    done->comm->changed.notify_all();
+}
 
 /// The work of one captured graph.
 struct Captured {
@@ -158,7 +175,7 @@ int launch(const Call& call) {
                                  cudaUserObjectNoDestructorSync) != cudaSuccess ||
             cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove) != cudaSuccess)
             return fail("the graph takes no user object");
-    } // else the work is taken for good: tests make few calls in streams
+    }
     if (cudaStreamWaitEvent(call.stream, call.comm->event, captured ? cudaEventWaitExternal : 0) != cudaSuccess)
         return fail("the stream cannot wait");
     void* arguments[] = {&work};
@@ -166,6 +183,8 @@ int launch(const Call& call) {
         cudag::detail::kernel_symbol(call.work.kind == standin::messages ? standin_messages : standin_collective);
     if (cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, call.stream) != cudaSuccess)
         return fail("the kernel is refused");
+    if (!captured && cudaLaunchHostFunc(call.stream, &give_back, new Enqueued{call.comm, work}) != cudaSuccess)
+        return fail("the stream takes no host function");
     if (cudaEventRecordWithFlags(call.comm->event, call.stream, captured ? cudaEventRecordExternal : 0) != cudaSuccess)
         return fail("the event is refused");
     return success;
@@ -195,6 +214,11 @@ int enqueue(ncclComm* comm, cudaStream_t stream, const Work& work) {
 
 int collective(standin::Kind kind, const void* in, void* out, std::size_t count, int type, int reduction, int root,
                ncclComm* comm, cudaStream_t stream) {
+    if (count * static_cast<std::size_t>(kind == standin::all_gather ? comm->clique->meeting->ranks : 1) >
+        standin::most_bytes / sizeof(double)) {
+        last_error = "the stand-in has no room for so many elements";
+        return invalid_argument;
+    }
     if (type != 2 && type != 7 && type != 8) {
         last_error = "the stand-in has int, float and double only";
         return invalid_argument;

@@ -9,8 +9,10 @@ __device__ unsigned look(unsigned* count) {
 
 /// Waits until `*count` is `least` or later; ends early when the meeting is aborted.
 __device__ bool wait_for(standin::Meeting* meeting, unsigned* count, unsigned least) {
-    while (static_cast<int>(look(count) - least) < 0)
+    while (static_cast<int>(look(count) - least) < 0) {
         if (look(&meeting->aborted) != 0) return false;
+        __nanosleep(1000); // the other rank may need this core
+    }
     __threadfence_system();
     return true;
 }

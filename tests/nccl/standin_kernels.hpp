@@ -9,7 +9,7 @@ namespace standin {
 
 constexpr int most_ranks = 4;
 constexpr int most_messages = 16;
-constexpr std::size_t most_bytes = 16 * 1024; ///< of the result of a collective
+constexpr std::size_t most_bytes = 512 * 1024; ///< of the result of a collective
 
 enum Kind { all_reduce, reduce, broadcast, all_gather, reduce_scatter, messages };
 
