@@ -16,4 +16,11 @@ __global__ void sweep(const float* from, float* to, int width, int rows, int* ch
     if (difference > 0.0f) atomicMax(change, __float_as_int(difference));
 }
 
+__global__ void decide(cudag::Condition more, const int* changes, int tolerance, int* turns, int most) {
+    const int largest = max(changes[0], max(changes[1], changes[2]));
+    const int done = *turns + 1;
+    *turns = done;
+    more.set(largest > tolerance && done < most ? 1 : 0);
+}
+
 } // namespace heat

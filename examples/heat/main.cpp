@@ -1,4 +1,5 @@
 // heat: the heat equation over the ranks of MPI, by graphs and by launches into a stream, compared and measured.
+#include "nccl_slab.hpp"
 #include "oracle.hpp"
 #include "ranks.hpp"
 #include "slab.hpp"
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heat {
@@ -28,11 +30,13 @@ const char* const usage =
 Heats a square plate from above, until no value changes by more than a tolerance. Each rank has some rows of it, and a graph
 of many sweeps: in each, it exchanges rows with its neighbours while it works on those between. The same is done by launches
 into a stream. Says how long a sweep takes in each.
+By NCCL, rows go from device to device, and one launch is the whole solution: a loop on the device.
 
   --side N         values in a row of the plate (256)
   --tolerance T    stop if no value changes by more (1e-4)
   --max-sweeps N   stop after N sweeps in any case (20000)
   --sweeps N       sweeps in a graph, an even number; the decision to stop is made after each launch (20)
+  --exchange HOW   nccl: between devices; mpi: through host memory ()" HEAT_EXCHANGE R"()
   --output FILE    write the plate as a PPM file
   --verify         compare all values with those of one rank in plain C++, bit by bit
   --dot FILE       write the graph of rank 0 to FILE, for Graphviz: dot -Tsvg FILE
@@ -46,6 +50,7 @@ struct Options {
     float tolerance = 1e-4f;
     unsigned most = 20'000;
     unsigned sweeps = 20;
+    std::string exchange = HEAT_EXCHANGE;
     std::string output;
     std::string dot;
     bool verify = false;
@@ -66,6 +71,10 @@ Options parse_options(const std::vector<std::string>& all) {
             options.sweeps = static_cast<unsigned>(arguments.number(2, 1000));
             if (options.sweeps % 2 != 0)
                 throw BadInput("--sweeps takes an even number, not '" + std::to_string(options.sweeps) + "'");
+        } else if (arguments.is("--exchange")) {
+            options.exchange = arguments.value();
+            if (options.exchange != "nccl" && options.exchange != "mpi")
+                throw BadInput("--exchange takes nccl or mpi, not '" + options.exchange + "'");
         } else if (arguments.is("--output")) {
             options.output = arguments.value();
         } else if (arguments.is("--dot")) {
@@ -87,8 +96,8 @@ struct Run {
 };
 
 /// Calls `some_sweeps` until the plate has settled. All ranks stop at once, as they know the same change.
-template <class SomeSweeps>
-Run settle(const Options& options, const Ranks& ranks, Slab& slab, cudag::Stream& stream,
+template <class AnySlab, class SomeSweeps>
+Run settle(const Options& options, const Ranks& ranks, AnySlab& slab, cudag::Stream& stream,
            const SomeSweeps& some_sweeps) {
     slab.reset(stream);
     const example::Progress progress("sweep", options.most);
@@ -102,6 +111,23 @@ Run settle(const Options& options, const Ranks& ranks, Slab& slab, cudag::Stream
     const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
     run.microseconds = ranks.largest(time.count()) / run.sweeps;
     return run;
+}
+
+/// Launches the loop on the device once, and watches it.
+Run settle_at_once(const Options& options, const Ranks& ranks, NcclSlab& slab, cudag::Stream& stream,
+                   cudag::Exec& exec) {
+    slab.reset(stream);
+    const example::Progress progress("sweep", options.most);
+    const auto begin = std::chrono::steady_clock::now();
+    exec.launch(stream);
+    while (!stream.query()) {
+        if (ranks.rank() == 0) progress.show(std::size_t{slab.turns()} * options.sweeps);
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    stream.synchronize();
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+    const unsigned sweeps = slab.turns() * options.sweeps;
+    return {sweeps, ranks.largest(time.count()) / sweeps};
 }
 
 void verify(const Plate& plate, const Run& run, const std::vector<float>& values, const char* name) {
@@ -124,40 +150,84 @@ void write_picture(const std::string& file, const Plate& plate, const std::vecto
     example::write_ppm(file, {plate.side, plate.side}, rgb);
 }
 
+/// Both ways to a settled plate, and what rank 0 has gathered.
+struct Comparison {
+    Run by_stream;
+    std::vector<float> stream_values;
+    Run by_graph;
+    std::vector<float> values;
+    float change = 0;
+};
+
+/// Refuses graphs that differ between ranks, which would wait for each other for ever.
+cudag::Exec agreed(const Options& options, const Ranks& ranks, const cudag::Graph& graph) {
+    // agree begins
+    cudag::agree(cudag::fingerprint(graph), static_cast<std::size_t>(ranks.count()), ranks.all_gather());
+    cudag::Exec exec = graph.instantiate();
+    // agree ends
+    if (ranks.rank() == 0 && !options.dot.empty()) example::write_text(options.dot, graph.dot());
+    return exec;
+}
+
+Comparison solve_by_mpi(const Options& options, const Ranks& ranks, cudag::Stream& stream) {
+    Slab slab(options.plate, ranks);
+    const cudag::Graph graph = slab.graph(options.sweeps);
+    cudag::Exec exec = agreed(options, ranks, graph);
+    Comparison both;
+    both.by_stream = settle(options, ranks, slab, stream, [&] { slab.sweep_in_stream(stream, options.sweeps); });
+    both.stream_values = ranks.gather(slab.values());
+    both.by_graph = settle(options, ranks, slab, stream, [&] {
+        exec.launch(stream);
+        stream.synchronize();
+    });
+    both.values = ranks.gather(slab.values());
+    both.change = slab.change();
+    return both;
+}
+
+Comparison solve_by_nccl(const Options& options, const Ranks& ranks, cudag::Stream& stream) {
+    // comm begins
+    cudag::nccl::UniqueId id;
+    if (ranks.rank() == 0) id = cudag::nccl::UniqueId::create();
+    ranks.broadcast(id.bytes);
+    const cudag::nccl::Communicator comm(id, ranks.count(), ranks.rank());
+    // comm ends
+    NcclSlab slab(options.plate, ranks, comm);
+    slab.reset(stream);
+    slab.warm_up(stream);
+    const unsigned most_turns = (options.most + options.sweeps - 1) / options.sweeps;
+    const cudag::Graph graph = slab.loop(options.sweeps, options.tolerance, most_turns);
+    cudag::Exec exec = agreed(options, ranks, graph);
+    Comparison both;
+    both.by_stream = settle(options, ranks, slab, stream, [&] { slab.sweep_in_streams(stream, options.sweeps); });
+    both.stream_values = ranks.gather(slab.values());
+    both.by_graph = settle_at_once(options, ranks, slab, stream, exec);
+    both.values = ranks.gather(slab.values());
+    both.change = slab.change();
+    comm.check();
+    return both;
+}
+
 void solve(const Options& options, const Ranks& ranks) {
     int devices = 0;
     cudag::check(cudaGetDeviceCount(&devices));
     cudag::check(cudaSetDevice(ranks.on_this_machine() % devices));
     cudag::Stream stream;
-    Slab slab(options.plate, ranks);
-
-    // agree begins
-    const cudag::Graph graph = slab.graph(options.sweeps);
-    cudag::agree(cudag::fingerprint(graph), static_cast<std::size_t>(ranks.count()), ranks.all_gather());
-    cudag::Exec exec = graph.instantiate();
-    // agree ends
-    if (ranks.rank() == 0 && !options.dot.empty()) example::write_text(options.dot, graph.dot());
-
-    const Run by_stream = settle(options, ranks, slab, stream, [&] { slab.sweep_in_stream(stream, options.sweeps); });
-    const std::vector<float> stream_values = ranks.gather(slab.values());
-    const Run by_graph = settle(options, ranks, slab, stream, [&] {
-        exec.launch(stream);
-        stream.synchronize();
-    });
-    const std::vector<float> values = ranks.gather(slab.values());
+    const Comparison both =
+        options.exchange == "nccl" ? solve_by_nccl(options, ranks, stream) : solve_by_mpi(options, ranks, stream);
 
     if (ranks.rank() != 0) return;
     std::printf("%dx%d values, %d ranks, %u sweeps, the last of which changes no value by more than %g\n",
-                options.plate.side, options.plate.side, ranks.count(), by_graph.sweeps,
-                static_cast<double>(slab.change()));
-    std::printf("launches into a stream: %8.2f us per sweep\n", by_stream.microseconds);
+                options.plate.side, options.plate.side, ranks.count(), both.by_graph.sweeps,
+                static_cast<double>(both.change));
+    std::printf("launches into a stream: %8.2f us per sweep\n", both.by_stream.microseconds);
     std::printf("graph of %2u sweeps:     %8.2f us per sweep, %.2f times as fast\n", options.sweeps,
-                by_graph.microseconds, by_stream.microseconds / by_graph.microseconds);
+                both.by_graph.microseconds, both.by_stream.microseconds / both.by_graph.microseconds);
     example::print_runtime_note();
-    if (!options.output.empty()) write_picture(options.output, options.plate, values);
+    if (!options.output.empty()) write_picture(options.output, options.plate, both.values);
     if (options.verify) {
-        verify(options.plate, by_stream, stream_values, "plate by launches");
-        verify(options.plate, by_graph, values, "plate by the graph");
+        verify(options.plate, both.by_stream, both.stream_values, "plate by launches");
+        verify(options.plate, both.by_graph, both.values, "plate by the graph");
         std::printf("verified: both plates are right, bit by bit\n");
     }
 }

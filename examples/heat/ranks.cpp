@@ -89,6 +89,10 @@ cudag::AllGather Ranks::all_gather() const {
 }
 // gather ends
 
+void Ranks::broadcast(std::span<char> bytes) const {
+    check(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+}
+
 void Ranks::abort(const std::string& reason) const {
     std::fprintf(stderr, "heat: rank %d: %s\n", rank_, reason.c_str());
     std::fflush(stderr);

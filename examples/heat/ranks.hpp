@@ -33,6 +33,8 @@ class Ranks {
     /// Returns the rows of all ranks, one after the other, on rank 0.
     [[nodiscard]] std::vector<float> gather(std::span<const float> mine) const;
     [[nodiscard]] cudag::AllGather all_gather() const;
+    /// Fills `bytes` with those of rank 0.
+    void broadcast(std::span<char> bytes) const;
 
     /// Ends all ranks: some of them may wait for this one.
     [[noreturn]] void abort(const std::string& reason) const;

@@ -50,7 +50,7 @@ cudag::Graph Slab::graph(unsigned sweeps) {
     return std::move(b).build();
 }
 
-void Slab::add_sweep(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last) {
+void Slab::add_parts(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last) const {
     const Field& from = fields_[sweep_number % 2];
     const Field& to = fields_[(sweep_number + 1) % 2];
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -59,6 +59,11 @@ void Slab::add_sweep(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last
                  static_cast<int>(width_), static_cast<int>(count), change_of(i, is_last))
             .label(label);
     }
+}
+
+void Slab::add_sweep(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last) {
+    const Field& to = fields_[(sweep_number + 1) % 2];
+    add_parts(b, sweep_number, is_last);
     b.memcpy(half(send_, false), rows(to, 1, 1)).label("download first row");
     b.memcpy(half(send_, true), rows(to, rows_, 1)).label("download last row");
     b.host([this] { ranks_.exchange(send_.span(), receive_.span()); }).label("exchange").reads(send_).writes(receive_);
@@ -72,22 +77,25 @@ void Slab::reduce_change() {
     change_[0] = ranks_.largest(std::bit_cast<float>(largest));
 }
 
+void Slab::launch_part(cudag::Stream& stream, std::size_t part, unsigned sweep_number, bool is_last) const {
+    const Field& from = fields_[sweep_number % 2];
+    const Field& to = fields_[(sweep_number + 1) % 2];
+    const auto& [label, first, count] = parts_[part];
+    cudag::launch(stream, threads(count), sweep, rows(from, first - 1, count + 2), rows(to, first, count),
+                  static_cast<int>(width_), static_cast<int>(count), change_of(part, is_last));
+}
+
 void Slab::sweep_in_stream(cudag::Stream& stream, unsigned sweeps) {
     cudag::memset_async(stream, changes_, 0);
     for (unsigned n = 0; n < sweeps; ++n) {
-        const Field& from = fields_[n % 2];
         const Field& to = fields_[(n + 1) % 2];
-        const auto launch = [&](std::size_t i) {
-            const auto& [label, first, count] = parts_[i];
-            cudag::launch(stream, threads(count), sweep, rows(from, first - 1, count + 2), rows(to, first, count),
-                          static_cast<int>(width_), static_cast<int>(count), change_of(i, n + 1 == sweeps));
-        };
-        launch(0);
-        launch(1);
+        const bool is_last = n + 1 == sweeps;
+        launch_part(stream, 0, n, is_last);
+        launch_part(stream, 1, n, is_last);
         cudag::memcpy_async(stream, half(send_, false), rows(to, 1, 1));
         cudag::memcpy_async(stream, half(send_, true), rows(to, rows_, 1));
         sent_.record(stream);
-        launch(2); // while the host exchanges rows
+        launch_part(stream, 2, n, is_last); // while the host exchanges rows
         sent_.synchronize();
         ranks_.exchange(send_.span(), receive_.span());
         cudag::memcpy_async(stream, rows(to, 0, 1), half(receive_, false));

@@ -31,7 +31,7 @@ class Slab {
     /// Returns the rows of this rank.
     [[nodiscard]] std::vector<float> values() const;
 
-  private:
+  protected:
     /// The parts of a sweep: the rows that a neighbour needs, and those between them.
     struct Part {
         const char* label;
@@ -52,7 +52,10 @@ class Slab {
     [[nodiscard]] cudag::DeviceSpan<int> change_of(std::size_t part, bool is_last) const {
         return changes_.span().subspan(part + (is_last ? 3 : 0), 1);
     }
-    void add_sweep(cudag::GraphBuilder& b, unsigned sweep, bool is_last);
+    /// Adds the kernels of a sweep, or launches one of them.
+    void add_parts(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last) const;
+    void launch_part(cudag::Stream& stream, std::size_t part, unsigned sweep_number, bool is_last) const;
+    void add_sweep(cudag::GraphBuilder& b, unsigned sweep_number, bool is_last);
     void reduce_change();
 
     const Ranks& ranks_;
