@@ -43,13 +43,13 @@ CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
         "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
-                  "graph-memory", "footprint", "release", "pools", "compose", "run-time-kernels", "devices", "green-contexts", "ranks", "nccl", "races", "plan", "pictures", "graph-text", "profile", "probe", "compare-with-eager", "faults", "tracing", "capture", "segments", "updates", "functions", "caches", "buckets", "verify",
+                  "graph-memory", "footprint", "release", "pools", "compose", "run-time-kernels", "devices", "green-contexts", "ranks", "nccl", "scale", "races", "plan", "pictures", "graph-text", "profile", "probe", "compare-with-eager", "faults", "tracing", "capture", "segments", "updates", "functions", "caches", "buckets", "verify",
                   "cookbook", "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages",
                   "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },
-    "docs/examples": {"": ["example-photo", "example-cg", "example-heat"]},
+    "docs/examples": {"": ["example-photo", "example-cg", "example-heat", "example-data-parallel"]},
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update", "messages-text", "messages-nccl", "messages-compiler"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
