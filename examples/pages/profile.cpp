@@ -54,6 +54,7 @@ void profile() {
     for (const cudag::NodeProfile& node : profile.nodes())
         if (node.is_critical) std::printf("%s takes %.1f us\n", node.description.c_str(), node.duration.median);
     // query ends
+    picture("profile", profile.dot());
     expect(static_cast<float>(add_us > 0 && gaps_us >= 0), 1, "times");
     // plan begins
     cudag::Exec by_durations = graph.instantiate({.plan = {.durations = profile.durations()}});
