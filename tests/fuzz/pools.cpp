@@ -218,6 +218,7 @@ class PoolsFuzz {
             if (is_known) continue;
             bench_.streams[0].synchronize();
             cudag::check(cudaMemcpy(first, values.data(), words.count * sizeof values[0], cudaMemcpyDefault));
+            cudag::check(cudaStreamSynchronize(cudaStreamLegacy)); // CUDA's copies may return earlier
         }
     }
 
@@ -281,6 +282,8 @@ class PoolsFuzz {
         if (!a) return std::nullopt;
         step.a = *a;
         step.b = *draw_words(among, step.given, 0);
+        if (step.work != PoolWork::combine) step.b = step.to; // memory that it does not use may end
+        if (step.work == PoolWork::fill) step.a = step.to;
         if (step.work != PoolWork::copy) return step;
         if (is_whole && block_of(step.a).buffer->size() != step.a.count) return std::nullopt;
         const std::uint32_t *const to_begin = address_of(step.to), *const from = address_of(step.a);
