@@ -36,7 +36,8 @@ By NCCL, rows go from device to device, and one launch is the whole solution: a 
   --tolerance T    stop if no value changes by more (1e-4)
   --max-sweeps N   stop after N sweeps in any case (20000)
   --sweeps N       sweeps in a graph, an even number; the decision to stop is made after each launch (20)
-  --exchange HOW   nccl: between devices; mpi: through host memory ()" HEAT_EXCHANGE R"()
+  --exchange HOW   nccl: between devices, one for each rank; mpi: through host memory ()" HEAT_EXCHANGE R"(, mpi if
+                   ranks share a device)
   --output FILE    write the plate as a PPM file
   --verify         compare all values with those of one rank in plain C++, bit by bit
   --dot FILE       write the graph of rank 0 to FILE, for Graphviz: dot -Tsvg FILE
@@ -50,7 +51,7 @@ struct Options {
     float tolerance = 1e-4f;
     unsigned most = 20'000;
     unsigned sweeps = 20;
-    std::string exchange = HEAT_EXCHANGE;
+    std::string exchange; ///< empty for the default
     std::string output;
     std::string dot;
     bool verify = false;
@@ -208,13 +209,19 @@ Comparison solve_by_nccl(const Options& options, const Ranks& ranks, cudag::Stre
     return both;
 }
 
+bool exchanges_by_nccl(const Options& options, const Ranks& ranks, int devices) {
+    if (!options.exchange.empty()) return options.exchange == "nccl";
+    const bool shares_device = ranks.on_this_machine() >= devices;
+    return ranks.largest(shares_device ? 1.0f : 0.0f) == 0 && std::string(HEAT_EXCHANGE) == "nccl";
+}
+
 void solve(const Options& options, const Ranks& ranks) {
     int devices = 0;
     cudag::check(cudaGetDeviceCount(&devices));
     cudag::check(cudaSetDevice(ranks.on_this_machine() % devices));
     cudag::Stream stream;
-    const Comparison both =
-        options.exchange == "nccl" ? solve_by_nccl(options, ranks, stream) : solve_by_mpi(options, ranks, stream);
+    const Comparison both = exchanges_by_nccl(options, ranks, devices) ? solve_by_nccl(options, ranks, stream)
+                                                                       : solve_by_mpi(options, ranks, stream);
 
     if (ranks.rank() != 0) return;
     std::printf("%dx%d values, %d ranks, %u sweeps, the last of which changes no value by more than %g\n",

@@ -28,7 +28,7 @@ namespace cudag::nccl {
 /// Reports a failed call of NCCL. `what()` has NCCL's own text.
 ///
 ///     try {
-///         cudag::nccl::UniqueId::create();
+///         const auto name = cudag::nccl::UniqueId::create();
 ///     } catch (const cudag::nccl::NcclError& error) {
 ///         std::puts(error.what());
 ///     }

@@ -9,6 +9,7 @@
 #include <cudag/format.hpp>
 #include <cudag/graph_function.hpp>
 #include <cudag/graph_text.hpp>
+#include <cudag/nccl.hpp>
 #include <cudag/observer.hpp>
 #include <cudag/ostream.hpp>
 #include <cudag/pool_order.hpp>
@@ -37,8 +38,11 @@ void fill(float* x, float value, int n);
 void step(float* x, int n);
 float* library_call(cudaStream_t stream, float* x, int n);
 
-extern const std::size_t ranks;
+extern const int ranks, rank, next, previous;
 extern const cudag::AllGather gather;
+extern const cudag::nccl::UniqueId id;
+extern const cudag::nccl::Communicator comm;
+extern const cudag::Node fill_x;
 
 // The head of the function around an example. The buffers have n elements.
 #define CUDAG_EXAMPLE(name)                                                                                            \
