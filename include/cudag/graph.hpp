@@ -221,9 +221,17 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] cudaGraph_t native() const;
 
     /// Makes an Exec, the executable form of this graph. The Exec keeps all it needs of this Graph, so the Graph may be
-    /// destroyed first. CUDA allows only one Exec at a time for a graph with conditional nodes, graph memory nodes or
-    /// device-updatable kernels. Does not wait for the device. Throws InstantiateError, with the reason and the node's
-    /// label, if CUDA or cudag refuses; GraphError for an inner graph.
+    /// destroyed first. Does not wait for the device. Throws InstantiateError, with the reason and the node's label, if
+    /// CUDA or cudag refuses; GraphError for an inner graph.
+    ///
+    /// CUDA allows only one Exec at a time of a graph with conditional nodes, graph memory nodes or device-updatable
+    /// kernels:
+    ///   - With conditional nodes, cudag writes the nodes again for each further Exec, as `clone()` does. Handles,
+    ///     conditions and parameters of this Graph are good for all of its Execs. Refused for conditionals with an
+    ///     initial value unknown to cudag: those of captured and adopted graphs.
+    ///   - With graph memory nodes, a further one is refused, since its memory would have other addresses: instantiate
+    ///     a `clone()`, or destroy the first Exec.
+    ///   - With device-updatable kernels, a further one is refused: destroy the first.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
     template <detail::NoInstantiateOptions Options>
     Exec

@@ -28,7 +28,7 @@ namespace cudag {
 struct GraphFunctionOptions {
     /// Number of Execs, at least 1, made as calls need them. A call takes the Exec with its arguments, or gives its
     /// arguments to the one used least recently. With 2, calls that swap two buffers in turn cost a plain launch.
-    /// Graphs that CUDA lets have one Exec at a time (conditionals, graph memory, device-updatable kernels) need 1.
+    /// Graphs with graph memory or device-updatable kernels have one Exec at a time, and need 1.
     std::size_t execs = 1;
     /// The options of the builder. Edges are inferred, so that the body needs none, and runs in a stream as well.
     BuilderOptions builder = {Races::refused, Dependencies::inferred};

@@ -33,6 +33,10 @@ struct WorkqueueConfig {
     WorkqueueScope scope = WorkqueueScope::balanced;
 };
 
+/// The choice of the multiprocessors and queues of green contexts. By default they come from the current device, in
+/// whole groups, and share the device's queues.
+///
+///     const cudag::GreenContext part(2, {.device = 0, .scattered = true});
 struct GreenContextOptions {
     /// The device whose multiprocessors are taken; the current one if not given.
     std::optional<int> device = std::nullopt;

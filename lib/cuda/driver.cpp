@@ -1,6 +1,7 @@
 // The driver's entry points, fetched once.
 #include "driver.hpp"
 
+#include "driver_function.hpp"
 #include "failure.hpp"
 #include "version.hpp"
 
@@ -9,27 +10,6 @@
 namespace cudag::detail {
 
 namespace {
-
-template <class F>
-void fetch(F& function, const char* name) {
-    void* address = nullptr;
-    checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
-    if (address == nullptr)
-        refuse<Error>(fmt::format("the CUDA driver has no {}", name), {}, cudaErrorInsufficientDriver);
-    function = reinterpret_cast<F>(address);
-}
-
-/// Fetches a function introduced by driver `since`; null for older drivers.
-template <class F>
-void fetch_newer(F& function, const char* name, int since) {
-    int version = 0;
-    checked(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
-    void* address = nullptr;
-    if (version >= since)
-        checked(compat::driver_entry_point(name, static_cast<unsigned>(since), &address),
-                "cudaGetDriverEntryPointByVersion");
-    function = reinterpret_cast<F>(address);
-}
 
 /// Throws Error for an old driver, since it answers a query for newer functions with a bare "invalid argument". If
 /// there is no driver, the first call reports that.
@@ -45,47 +25,47 @@ void require_driver() {
 Driver load() {
     require_driver();
     Driver result{};
-    fetch(result.ctx_get_current, "cuCtxGetCurrent");
-    fetch(result.ctx_get_id, "cuCtxGetId");
-    fetch(result.launch_kernel, "cuLaunchKernel");
-    fetch_newer(result.graph_add_node, "cuGraphAddNode", oldest_version);
-    fetch_newer(result.graph_node_set_params, "cuGraphNodeSetParams", oldest_version);
-    fetch_newer(result.graph_exec_node_set_params, "cuGraphExecNodeSetParams", oldest_version);
-    fetch_newer(result.graph_node_get_params, "cuGraphNodeGetParams", since::readable_nodes);
+    fetch_needed(result.ctx_get_current, "cuCtxGetCurrent");
+    fetch_needed(result.ctx_get_id, "cuCtxGetId");
+    fetch_needed(result.launch_kernel, "cuLaunchKernel");
+    fetch_optional(result.graph_add_node, "cuGraphAddNode");
+    fetch_optional(result.graph_node_set_params, "cuGraphNodeSetParams");
+    fetch_optional(result.graph_exec_node_set_params, "cuGraphExecNodeSetParams");
+    fetch_optional(result.graph_node_get_params, "cuGraphNodeGetParams", since::readable_nodes);
     result.graph_add_copy = compat::graph_add_copy;
     result.graph_copy_set_params = compat::graph_copy_set_params;
     result.graph_exec_copy_set_params = compat::graph_exec_copy_set_params;
     if (result.graph_node_get_params != nullptr) result.graph_copy_get_params = compat::graph_copy_get_params;
     complete_node_calls(result);
-    fetch(result.graph_get_nodes, "cuGraphGetNodes");
-    fetch(result.graph_node_get_type, "cuGraphNodeGetType");
-    fetch(result.graph_node_get_dependencies, "cuGraphNodeGetDependencies");
-    fetch_newer(result.graph_node_get_tools_id, "cuGraphNodeGetToolsId", 13010);
-    fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
-    fetch(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
-    fetch(result.graph_exec_update, "cuGraphExecUpdate");
-    fetch(result.graph_launch, "cuGraphLaunch");
-    fetch(result.kernel_get_function, "cuKernelGetFunction");
-    fetch(result.func_get_name, "cuFuncGetName");
-    fetch(result.func_get_param_info, "cuFuncGetParamInfo");
-    fetch_newer(result.func_get_param_count, "cuFuncGetParamCount", 13020);
-    fetch(result.func_get_attribute, "cuFuncGetAttribute");
-    fetch(result.ctx_push_current, "cuCtxPushCurrent");
-    fetch(result.ctx_pop_current, "cuCtxPopCurrent");
-    fetch(result.ctx_get_device, "cuCtxGetDevice");
-    fetch_newer(result.ctx_from_green_ctx, "cuCtxFromGreenCtx", oldest_version);
-    fetch_newer(result.primary_ctx_get_state, "cuDevicePrimaryCtxGetState", oldest_version);
-    fetch_newer(result.primary_ctx_retain, "cuDevicePrimaryCtxRetain", oldest_version);
-    fetch_newer(result.primary_ctx_release, "cuDevicePrimaryCtxRelease", oldest_version);
-    fetch(result.stream_get_ctx, "cuStreamGetCtx");
-    fetch(result.mem_get_address_range, "cuMemGetAddressRange");
-    fetch(result.pointer_get_attribute, "cuPointerGetAttribute");
-    fetch(result.memset_d8_async, "cuMemsetD8Async");
-    fetch(result.memset_d16_async, "cuMemsetD16Async");
-    fetch(result.memset_d32_async, "cuMemsetD32Async");
-    fetch(result.memset_2d_d8_async, "cuMemsetD2D8Async");
-    fetch(result.memset_2d_d16_async, "cuMemsetD2D16Async");
-    fetch(result.memset_2d_d32_async, "cuMemsetD2D32Async");
+    fetch_needed(result.graph_get_nodes, "cuGraphGetNodes");
+    fetch_needed(result.graph_node_get_type, "cuGraphNodeGetType");
+    fetch_needed(result.graph_node_get_dependencies, "cuGraphNodeGetDependencies");
+    fetch_optional(result.graph_node_get_tools_id, "cuGraphNodeGetToolsId", 13010);
+    fetch_needed(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
+    fetch_needed(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
+    fetch_needed(result.graph_exec_update, "cuGraphExecUpdate");
+    fetch_needed(result.graph_launch, "cuGraphLaunch");
+    fetch_needed(result.kernel_get_function, "cuKernelGetFunction");
+    fetch_needed(result.func_get_name, "cuFuncGetName");
+    fetch_needed(result.func_get_param_info, "cuFuncGetParamInfo");
+    fetch_optional(result.func_get_param_count, "cuFuncGetParamCount", 13020);
+    fetch_needed(result.func_get_attribute, "cuFuncGetAttribute");
+    fetch_needed(result.ctx_push_current, "cuCtxPushCurrent");
+    fetch_needed(result.ctx_pop_current, "cuCtxPopCurrent");
+    fetch_needed(result.ctx_get_device, "cuCtxGetDevice");
+    fetch_optional(result.ctx_from_green_ctx, "cuCtxFromGreenCtx");
+    fetch_optional(result.primary_ctx_get_state, "cuDevicePrimaryCtxGetState");
+    fetch_optional(result.primary_ctx_retain, "cuDevicePrimaryCtxRetain");
+    fetch_optional(result.primary_ctx_release, "cuDevicePrimaryCtxRelease");
+    fetch_needed(result.stream_get_ctx, "cuStreamGetCtx");
+    fetch_needed(result.mem_get_address_range, "cuMemGetAddressRange");
+    fetch_needed(result.pointer_get_attribute, "cuPointerGetAttribute");
+    fetch_needed(result.memset_d8_async, "cuMemsetD8Async");
+    fetch_needed(result.memset_d16_async, "cuMemsetD16Async");
+    fetch_needed(result.memset_d32_async, "cuMemsetD32Async");
+    fetch_needed(result.memset_2d_d8_async, "cuMemsetD2D8Async");
+    fetch_needed(result.memset_2d_d16_async, "cuMemsetD2D16Async");
+    fetch_needed(result.memset_2d_d32_async, "cuMemsetD2D32Async");
     return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "compat.hpp"
 #include "driver.hpp"
+#include "driver_function.hpp"
 #include "node_calls.hpp"
 
 #include <fmt/format.h>
@@ -267,12 +268,9 @@ CUresult CUDAAPI exec_set_kernel(CUgraphExec exec, CUgraphNode node, const CUDA_
     return driver().graph_exec_node_set_params(exec, node, &params);
 }
 
-/// Null if the driver has no function of this name.
 template <class F>
 F fetched(const char* name) {
-    void* address = nullptr;
-    checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
-    return reinterpret_cast<F>(address);
+    return reinterpret_cast<F>(driver_function(name, oldest_version));
 }
 const MemoryOperationCalls& memory_operation_calls() {
     using Calls = MemoryOperationCalls;

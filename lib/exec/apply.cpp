@@ -5,7 +5,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
-#include "exec_state.hpp"
+#include "exec_nodes.hpp"
 #include "graph/names.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::size_t Exec::apply(const Graph& graph) {
         detail::refuse<UpdateError>(
             fmt::format("apply: the graph is not the one that this Exec was made from: that is {}, and this {}; "
                         "update(graph) takes another one",
-                        detail::describe_graph(exec.source()), detail::describe_graph(source)));
+                        detail::describe_graph(exec.made_from()), detail::describe_graph(source)));
     const auto lock = source.lock();
     if (exec.seen() == source.changes().version()) return 0;
 
@@ -34,7 +34,8 @@ std::size_t Exec::apply(const Graph& graph) {
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode& node) {
         detail::OwnerVersions owners;
         if (!node.owners.empty()) owners = detail::version_of(detail::Owners(node.owners));
-        changed.add({node.graph, node.index}, node.params, std::move(owners), std::vector(node.accesses));
+        changed.add(exec.node_of(node.graph->identity().handle(node.index)), node.params, std::move(owners),
+                    std::vector(node.accesses));
     });
     changed.require_no_race();
     detail::bind_context();

@@ -17,7 +17,7 @@ namespace cudag::detail {
 NodePlace ExecState::node_of(const Node& node) const {
     const GraphState& graph = GraphIdentity::of(node);
     if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
-        refuse_foreign(graph, node);
+        return copy_of(graph, node);
     return {&graph, GraphIdentity::index_unchecked(node)};
 }
 

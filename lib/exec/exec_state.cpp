@@ -15,6 +15,7 @@
 #include "cuda/relaxed_capture.hpp"
 #include "cuda/tool_range.hpp"
 #include "exec_nodes.hpp"
+#include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
 
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -155,9 +157,31 @@ void ExecState::launch_native(cudaStream_t stream) const {
     }
 }
 
-void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const {
-    refuse<UpdateError>("the node does not belong to the graph of this Exec, but " + describe_foreign(*source_, node),
-                        node_subject(graph, GraphIdentity::index_unchecked(node)));
+void ExecState::take_handles_of(std::shared_ptr<GraphState> graph) noexcept {
+    made_from_ = std::move(graph);
+    seen_ = made_from_->changes().version();
+}
+
+Node ExecState::handle_of(const NodePlace& node) const {
+    if (made_from_ == nullptr) return node.graph->identity().handle(node.index);
+    std::vector<std::uint32_t> way; // down from the root
+    for (const GraphState* inner = node.graph; inner->tree().parent() != nullptr; inner = inner->tree().parent())
+        way.push_back(inner->tree().position());
+    const GraphState* graph = made_from_.get();
+    for (; !way.empty(); way.pop_back())
+        graph = graph->nested()[way.back()].get();
+    return graph->identity().handle(node.index);
+}
+
+NodePlace ExecState::copy_of(const GraphState& graph, const Node& node) const {
+    const std::uint32_t index = GraphIdentity::index_unchecked(node);
+    if (made_from_ != nullptr) {
+        const Node found = find_counterpart(*source_, node, HandlesOf::origin);
+        if (found != Node()) return {&GraphIdentity::of(found), GraphIdentity::index_unchecked(found)};
+    }
+    refuse<UpdateError>("the node does not belong to the graph of this Exec, but " +
+                            describe_foreign(made_from(), node),
+                        node_subject(graph, index));
 }
 
 void ExecState::park_again(const NodePlace& node, const NodeParams& params) noexcept {
@@ -214,7 +238,7 @@ void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadow
 void ExecState::rebase(std::shared_ptr<GraphState> basis) noexcept {
     uploaded_ = false;
     races_.forget();
-    if (basis == source_) seen_ = basis->changes().version();
+    if (is_of(*basis)) seen_ = basis->changes().version();
     effective_.set_basis(std::move(basis));
 }
 

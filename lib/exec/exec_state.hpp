@@ -76,15 +76,21 @@ class ExecState {
     /// Returns the node of this exec's graph for a handle. Throws UpdateError for other handles.
     [[nodiscard]] inline NodePlace node_of(const Node& node) const;
 
+    /// The graph that the user made this exec from: `source()`, or the graph of which that is a copy.
+    [[nodiscard]] const GraphState& made_from() const noexcept { return made_from_ ? *made_from_ : *source_; }
+    /// Accepts the handles of `graph`, of which the source is a copy with the changes of `graph` so far.
+    void take_handles_of(std::shared_ptr<GraphState> graph) noexcept;
+    /// Returns the user's handle of a node of the source.
+    [[nodiscard]] Node handle_of(const NodePlace& node) const;
     /// The graph that CUDA counts this exec for: some graphs can have only one exec.
     [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
-    /// The graph that this exec was made from.
+    /// The graph that CUDA made this exec from.
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// The kinds of its nodes, in CUDA's order; read once. Throws GraphError.
     [[nodiscard]] std::span<const NodeKind> kinds();
-    /// Whether this exec was made from `graph`.
-    [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
-    /// The version of the source that this exec has.
+    /// Whether the user made this exec from `graph`.
+    [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == &made_from(); }
+    /// The version of `made_from()` that this exec has.
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
@@ -144,7 +150,8 @@ class ExecState {
     /// writes nodes. Throws GraphError, naming a node that cannot be written, and CaptureError.
     [[nodiscard]] bool is_recorded(cudaStream_t stream);
     void launch_native(cudaStream_t stream) const;
-    [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
+    /// Returns the copy of a node of `made_from()`. Throws UpdateError for other nodes.
+    [[nodiscard]] NodePlace copy_of(const GraphState& graph, const Node& node) const;
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
     /// Parks a disabled memset that has taken `params`.
     [[gnu::noinline]] void park_again(const NodePlace& node, const NodeParams& params) noexcept;
@@ -152,6 +159,7 @@ class ExecState {
     cudaGraphExec_t native_;
     bool owns_native_ = true;
     std::shared_ptr<GraphState> source_;
+    std::shared_ptr<GraphState> made_from_;       ///< null: the source
     std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
     EffectiveParams effective_;
     InFlight in_flight_;

@@ -9,6 +9,7 @@
 #include "cuda/observing.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "cuda/tool_range.hpp"
+#include "exec_copy.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -58,17 +59,21 @@ const char* reason_of(CUgraphInstantiateResult result) {
                                          detail::Api::driver);
 }
 
-/// Throws InstantiateError if `graph` can have only one exec, and has it.
-void require_reusable(const detail::GraphState& graph) {
+/// Whether `graph` has the only exec that CUDA allows it, and another one needs a copy. Throws InstantiateError if a
+/// copy would not do: users know the addresses of graph memory.
+bool needs_copy(const detail::GraphState& graph) {
+    if (!graph.execs().any()) return false;
     const auto refuse_for = [](const detail::NodePlace& node, const char* remedy) {
         detail::refuse<InstantiateError>(std::string("CUDA allows one Exec at a time of a graph with such a node, and "
                                                      "one is alive; ") +
                                              remedy,
                                          node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
     };
-    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_have_execs))
-        refuse_for(node, "instantiate a clone(), or destroy it first");
+    if (const detail::NodePlace node = find_memory_node(graph))
+        refuse_for(node, "another Exec would have its memory at other addresses: instantiate a clone(), whose "
+                         "counterpart() has them, or destroy the first");
     if (const detail::NodePlace node = find_device_updatable(graph)) refuse_for(node, "destroy it first");
+    return static_cast<bool>(find_unlike(graph, &detail::KindRules::can_have_execs));
 }
 
 void check_durations(const detail::GraphState& graph, const std::vector<double>& durations) {
@@ -97,6 +102,15 @@ bool wants_recorder(const detail::GraphState& graph, const InstantiateOptions& o
         cudaErrorNotSupported);
 }
 
+Exec make_exec(const std::shared_ptr<detail::GraphState>& shared, InstantiateOptions options);
+
+/// Makes an exec of a copy of `graph`, which takes the handles of `graph`.
+Exec make_exec_of_copy(const std::shared_ptr<detail::GraphState>& graph, const InstantiateOptions& options) {
+    Exec exec = make_exec(copy_for_exec(*graph), options);
+    detail::Access::state(exec).take_handles_of(graph);
+    return exec;
+}
+
 Exec make_exec(const std::shared_ptr<detail::GraphState>& shared, InstantiateOptions options) {
     detail::GraphState& graph = *shared;
     if (options.auto_free_on_launch && options.device_launch)
@@ -106,7 +120,7 @@ Exec make_exec(const std::shared_ptr<detail::GraphState>& shared, InstantiateOpt
     const detail::NoWaiting no_waiting;
     const auto lock = graph.lock();
     // An unread graph has no records to check yet: CUDA may refuse it first.
-    if (graph.execs().any() && graph.records().is_read()) require_reusable(graph);
+    if (graph.records().is_read() && needs_copy(graph)) return make_exec_of_copy(shared, options);
     if (options.device_launch) require_device_launchable(graph);
     if (!options.plan.durations.empty()) check_durations(graph, options.plan.durations);
     options.recorder = wants_recorder(graph, options);
@@ -149,7 +163,7 @@ Exec make_exec(const std::shared_ptr<detail::GraphState>& shared, InstantiateOpt
     detail::bind_context();
     const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
     if (status != CUDA_SUCCESS) {
-        if (graph.execs().any()) require_reusable(graph);
+        if (needs_copy(graph)) return make_exec_of_copy(shared, options);
         raise_instantiate(status, graph, params);
     }
     detail::UniqueExec owner(native);

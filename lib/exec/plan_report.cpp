@@ -77,7 +77,7 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
     return "?";
 }
 
-PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
+PlannedJoin describe(const ExecState& exec, const GraphState& graph, const JoinRecord& join) {
     const bool written = join.node != JoinRecord::no_node;
     std::string name = written                                ? describe_node(graph, join.node)
                        : join.reason == JoinReason::long_line ? "the ends"
@@ -85,7 +85,7 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
                        : join.after == 0                      ? "the end"
                                                               : "edges from each to each";
     if (tree_of(graph).parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
-    return {written ? identity_of(graph).handle(join.node) : Node(),
+    return {written ? exec.handle_of({&graph, join.node}) : Node(),
             std::move(name),
             join.before,
             join.after,
@@ -316,7 +316,7 @@ PlanReport Exec::plan() const {
         early += each.planned->early;
         if (each.graph == &exec.source()) lanes = each.planned->lanes;
         for (const JoinRecord& join : each.planned->joins) {
-            joins.push_back(describe(*each.graph, join));
+            joins.push_back(describe(exec, *each.graph, join));
             if (!gains) continue;
             const PlanGain of_join = gain_of(join, *gains);
             gain.launch_call += of_join.launch_call;

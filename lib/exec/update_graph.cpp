@@ -11,6 +11,7 @@
 #include "cuda/observing.hpp"
 #include "cuda/tool_range.hpp"
 #include "exec_in_force.hpp"
+#include "exec_nodes.hpp"
 #include "exec_state.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
@@ -188,9 +189,14 @@ namespace {
 UpdateReport update_to(detail::ExecState& exec, const Graph& graph, const UpdateOptions& options) {
     const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
     require_root(detail::Access::state(graph), "update");
-    if (options.match == Match::structure)
-        return detail::update_by_structure(exec, detail::Access::shared_state(graph), options);
-    return detail::update_whole(exec, detail::Access::shared_state(graph), options);
+    const std::shared_ptr<detail::GraphState>& next = detail::Access::shared_state(graph);
+    UpdateReport report = options.match == Match::structure ? detail::update_by_structure(exec, next, options)
+                                                            : detail::update_whole(exec, next, options);
+    if (report.differences().empty() || &exec.made_from() == &exec.source()) return report;
+    std::vector<Difference> differences = report.differences();
+    for (Difference& difference : differences)
+        if (difference.before != Node()) difference.before = exec.handle_of(exec.node_of(difference.before));
+    return {detail::Passkey(), report.verdict(), report.reason(), std::move(differences), report.needs_instantiate()};
 }
 
 /// Delivers the event of the update.

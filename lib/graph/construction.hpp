@@ -38,7 +38,8 @@ struct Construction {
     std::vector<const RegionNodes*> regions = {};        ///< the captured regions in order, in the graph's memory
     BuilderOptions options = {};                         ///< of a root
     std::string name = {};                               ///< given by the user; of a root
-    std::uint64_t pool = 0; ///< the number of the first CapturePool among the owners; 0 if there is none
+    bool is_exec_copy = false; ///< a clone that only an Exec knows: errors speak of its origin
+    std::uint64_t pool = 0;    ///< the number of the first CapturePool among the owners; 0 if there is none
 };
 
 /// The green context given to the builder of `graph`, by its number, otherwise the current device. Throws GraphError.

@@ -68,9 +68,11 @@ std::string quoted_name(const GraphState& graph) {
 
 std::string describe_graph(const GraphState& graph) {
     const GraphState& root = root_of(graph);
-    if (construction_of(root).made_at.line != 0)
-        return fmt::format("{}{} made at {}", identity_of(root).is_clone() ? "the clone of the graph" : "the graph",
-                           quoted_name(root), construction_of(root).made_at);
+    const Construction& made = construction_of(root);
+    if (made.made_at.line != 0)
+        return fmt::format("{}{} made at {}",
+                           identity_of(root).is_clone() && !made.is_exec_copy ? "the clone of the graph" : "the graph",
+                           quoted_name(root), made.made_at);
     if (!construction_of(root).name.empty()) return "the graph" + quoted_name(root);
     const char* name = construction_of(root).is_built ? "the graph" : "the graph under construction";
     if (records_of(root).nodes().empty()) return fmt::format("{} without nodes", name);

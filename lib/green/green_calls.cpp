@@ -1,7 +1,7 @@
 // The driver's functions for green contexts, fetched once.
 #include "green_calls.hpp"
 
-#include "cuda/compat.hpp"
+#include "cuda/driver_function.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
 
@@ -13,26 +13,14 @@ namespace cudag::detail {
 
 namespace {
 
-template <class F>
-void fetch_green(F& function, const char* name, int since) {
-    void* address = nullptr;
-    checked(compat::driver_entry_point(name, static_cast<unsigned>(since), &address),
-            "cudaGetDriverEntryPointByVersion");
-    function = reinterpret_cast<F>(address);
-}
-
 GreenCalls fetch_green_calls() {
-    int version = 0;
-    checked(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
     GreenCalls calls{};
-    if (version >= oldest_version) {
-        fetch_green(calls.device_resource, "cuDeviceGetDevResource", oldest_version);
-        fetch_green(calls.split, "cuDevSmResourceSplitByCount", oldest_version);
-        fetch_green(calls.describe, "cuDevResourceGenerateDesc", oldest_version);
-        fetch_green(calls.create, "cuGreenCtxCreate", oldest_version);
-        fetch_green(calls.destroy, "cuGreenCtxDestroy", oldest_version);
-        fetch_green(calls.convert, "cuCtxFromGreenCtx", oldest_version);
-    }
+    fetch_optional(calls.device_resource, "cuDeviceGetDevResource");
+    fetch_optional(calls.split, "cuDevSmResourceSplitByCount");
+    fetch_optional(calls.describe, "cuDevResourceGenerateDesc");
+    fetch_optional(calls.create, "cuGreenCtxCreate");
+    fetch_optional(calls.destroy, "cuGreenCtxDestroy");
+    fetch_optional(calls.convert, "cuCtxFromGreenCtx");
     return calls;
 }
 
@@ -60,7 +48,7 @@ GreenStreamCreate green_stream_create() {
     require_green_driver(since::green_streams, "Stream: streams of green contexts");
     static const GreenStreamCreate create = [] {
         GreenStreamCreate found = nullptr;
-        fetch_green(found, "cuGreenCtxStreamCreate", since::green_streams);
+        fetch_optional(found, "cuGreenCtxStreamCreate", since::green_streams);
         if (found == nullptr)
             refuse<Error>("Stream: this driver has no streams of green contexts", {}, cudaErrorNotSupported);
         return found;

@@ -1,11 +1,8 @@
 // CUDA's virtual memory management, behind releasable pools.
 #include "virtual_memory.hpp"
 
-#include "cuda/compat.hpp"
 #include "cuda/driver.hpp"
-#include "cuda/version.hpp"
-
-#include <fmt/format.h>
+#include "cuda/driver_function.hpp"
 
 #include <utility>
 
@@ -25,27 +22,18 @@ struct VirtualMemoryCalls {
     decltype(&::cuMemSetAccess) set_access = nullptr;
 };
 
-template <class F>
-void fetch_call(F& function, const char* name) {
-    void* address = nullptr;
-    checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
-    if (address == nullptr)
-        refuse<Error>(fmt::format("the CUDA driver has no {}, so no memory can be releasable", name), {},
-                      cudaErrorInsufficientDriver);
-    function = reinterpret_cast<F>(address);
-}
-
 const VirtualMemoryCalls& calls() {
     static const VirtualMemoryCalls loaded = [] { // a constant
+        constexpr const char* effect = ", so no memory can be releasable";
         VirtualMemoryCalls all;
-        fetch_call(all.granularity, "cuMemGetAllocationGranularity");
-        fetch_call(all.reserve, "cuMemAddressReserve");
-        fetch_call(all.free, "cuMemAddressFree");
-        fetch_call(all.create, "cuMemCreate");
-        fetch_call(all.release, "cuMemRelease");
-        fetch_call(all.map, "cuMemMap");
-        fetch_call(all.unmap, "cuMemUnmap");
-        fetch_call(all.set_access, "cuMemSetAccess");
+        fetch_needed(all.granularity, "cuMemGetAllocationGranularity", effect);
+        fetch_needed(all.reserve, "cuMemAddressReserve", effect);
+        fetch_needed(all.free, "cuMemAddressFree", effect);
+        fetch_needed(all.create, "cuMemCreate", effect);
+        fetch_needed(all.release, "cuMemRelease", effect);
+        fetch_needed(all.map, "cuMemMap", effect);
+        fetch_needed(all.unmap, "cuMemUnmap", effect);
+        fetch_needed(all.set_access, "cuMemSetAccess", effect);
         return all;
     }();
     return loaded;

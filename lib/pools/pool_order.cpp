@@ -66,7 +66,7 @@ class PoolOrderState final : public LaunchGuard {
     }
 
     void check(const ExecState& exec) override {
-        const std::optional<std::size_t> place = place_of(&exec.source());
+        const std::optional<std::size_t> place = place_of(&exec.made_from());
         if (!place) return require_stranger(exec);
         const std::scoped_lock lock(mutex_);
         if (!may_follow(*place)) refuse_launch(*place);
@@ -75,7 +75,7 @@ class PoolOrderState final : public LaunchGuard {
         ++launches_;
     }
     void take_back(const ExecState& exec) noexcept override {
-        if (!place_of(&exec.source())) return;
+        if (!place_of(&exec.made_from())) return;
         const std::scoped_lock lock(mutex_);
         last_ = before_last_;
         --launches_;

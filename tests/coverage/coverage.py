@@ -152,7 +152,7 @@ class Library:
         called = {path: path.read_text() for path in sources}
         self.called = set(re.findall(r"\bcuda[A-Z]\w+", "\n".join(map(without_text, called.values()))))
         texts = "\n".join(called.values())
-        fetched = re.findall(r'fetch(?:_newer)?\(\w+\.(\w+)(?:, \w+\.\w+)?, "cu(\w+)"', texts)
+        fetched = re.findall(r'fetch(?:_needed|_optional)?\(\w+\.(\w+)(?:, \w+\.\w+)?, "cu(\w+)"', texts)
         fetched += re.findall(r'\.(\w+) = [\w:]*fetched<[^;]*>\("cu(\w+)"\)', texts)
         for pointer, function in fetched:
             if any(re.search(rf"\.{pointer}\(", without_text(text)) for text in called.values()):

@@ -69,7 +69,7 @@ void check(int);
 SOURCE = """
 void create() { cudaGraphCreate(&graph); use(cudaGraphNodeTypeKernel); }
 // cudaStreamIsCapturing(stream)
-void load() { fetch(result.graph_launch, "cuGraphLaunch"); fetch(result.is_capturing, "cuStreamIsCapturing"); }
+void load() { fetch_needed(result.graph_launch, "cuGraphLaunch"); fetch_optional(result.is_capturing, "cuStreamIsCapturing"); }
 void launch() { driver().graph_launch(exec); }
 auto add() { return fetched<decltype(Calls::add)>("cuGraphAddBatchMemOpNode"); }
 """

@@ -305,20 +305,6 @@ TEST_CASE("a graph with conditionals is no child", "[conditional][rules]") {
     CHECK(std::move(outer).build().node_count() == 0);
 }
 
-TEST_CASE("a graph with conditionals has one exec at a time", "[conditional][rules]") {
-    GraphBuilder b;
-    b.while_(b.condition(0), empty_body).label("loop");
-    const Graph graph = std::move(b).build();
-    {
-        const Exec exec = graph.instantiate();
-        const auto error = refused<cudag::InstantiateError>([&] { static_cast<void>(graph.instantiate()); });
-        CHECK(error.code() == cuda_code(cudaErrorNotSupported));
-        CHECK_THAT(error.what(), ContainsSubstring("while \"loop\"") && ContainsSubstring("one Exec at a time"));
-    }
-    Exec exec = graph.instantiate();
-    run(exec, Stream());
-}
-
 TEST_CASE("a body is not a graph of its own", "[conditional][rules]") {
     GraphBuilder b;
     const auto loop = b.while_(b.condition(0), empty_body).label("loop");
