@@ -1,6 +1,7 @@
 // Additions of all other nodes: no kernels, children or conditionals.
 #include "add_node.hpp"
 
+#include "cuda/version.hpp"
 #include "graph/check_edges.hpp"
 #include "owners/host_call.hpp"
 
@@ -26,10 +27,13 @@ Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects, 
     return add_node(graph, NodeKind::memset, set, std::move(effects), where);
 }
 
-Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
+Node add_host(GraphState& graph, HostTask&& task, const HostOptions& options, const SourceLocation& where) {
     require_allowed(graph, NodeKind::host, where);
+    if (options.sync_mode != HostSyncMode::blocking)
+        require_version(since::host_sync_modes, "a host node with another sync_mode than blocking",
+                        [&] { return new_node_subject(NodeKind::host, where); });
     const auto owned = std::make_shared<HostTask>(std::move(task));
-    const cudaHostNodeParams params{run_host_task, owned.get()};
+    const HostParams params{run_host_task, owned.get(), static_cast<unsigned>(options.sync_mode)};
     const Node node = add_node(graph, NodeKind::host, params, {.owners = {{0, 0, owned}}}, where);
     graph.records().special().host_tasks = true;
     return node;

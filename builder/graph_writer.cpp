@@ -139,7 +139,7 @@ class GraphWriter {
             copy_.memory.translate(place(index), accesses);
             declare_accesses(graph_, at, std::move(accesses));
         }
-        if (const auto* const* host = std::get_if<const cudaHostNodeParams*>(&copy.params))
+        if (const auto* const* host = std::get_if<const HostParams*>(&copy.params))
             if (is_host_task(**host)) graph_.records().special().host_tasks = true;
     }
 

@@ -193,7 +193,7 @@ class GraphLoader {
         case NodeKind::memset:
             return add_fields<SetParams>(graph, text);
         case NodeKind::host:
-            return add_fields<cudaHostNodeParams>(graph, text);
+            return add_fields<HostParams>(graph, text);
         case NodeKind::child:
             return add_child_node(graph, text, path);
         case NodeKind::empty:
@@ -242,11 +242,13 @@ class GraphLoader {
 
         template <class Get>
         void field(const char* name, const Get& get, const FieldRule& /*rule*/) {
-            if constexpr (std::is_same_v<Params, cudaHostNodeParams>) {
+            if constexpr (std::is_same_v<Params, HostParams>) {
                 using Value = std::decay_t<decltype(get(params_))>;
                 if constexpr (std::is_same_v<Value, cudaHostFn_t>) { // function and callable have one name
                     LineReader line = text_.value(name);
                     params_ = loader_.names_.host(line);
+                } else if constexpr (std::is_same_v<Value, unsigned>) {
+                    if (text_.find(name) != nullptr) text_.read(name, const_cast<unsigned&>(get(params_)));
                 }
             } else {
                 LineReader line = text_.value(name + suffix_);
@@ -291,7 +293,7 @@ class GraphLoader {
             text.read("source row", params.srcPtr.xsize);
         }
         static_cast<void>(add_node(graph, text->kind, params, {}, where_));
-        if constexpr (std::is_same_v<Params, cudaHostNodeParams>)
+        if constexpr (std::is_same_v<Params, HostParams>)
             if (is_host_task(params)) graph.records().special().host_tasks = true;
     }
     void add_semaphore_node(GraphState& graph, NodeText& text) {

@@ -104,7 +104,7 @@ const Condition& LoadedNames::condition(LineReader& line) const {
     return conditions_[number];
 }
 
-cudaHostNodeParams LoadedNames::host(LineReader& line) {
+HostParams LoadedNames::host(LineReader& line) {
     const std::string name(line.rest());
     static_cast<void>(line.take(line.rest()));
     const auto found = std::ranges::find_if(names_.hosts, [&](const NamedHost& each) { return each.name == name; });

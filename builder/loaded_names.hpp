@@ -44,7 +44,7 @@ class LoadedNames {
     /// Returns null for "null".
     [[nodiscard]] void* handle(HandleKind kind, LineReader& line);
     [[nodiscard]] const Condition& condition(LineReader& line) const;
-    [[nodiscard]] cudaHostNodeParams host(LineReader& line);
+    [[nodiscard]] HostParams host(LineReader& line);
     [[nodiscard]] FoundKernel kernel(const TextField& field) const;
 
     void add_condition(const Condition& condition) { conditions_.push_back(condition); }

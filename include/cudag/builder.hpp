@@ -23,6 +23,7 @@
 #include <cudag/detail/private_access.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/host_options.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
@@ -87,12 +88,12 @@ class CUDAG_EXPORT GraphBuilder : public detail::KernelCalls<GraphBuilder>,
     /// graph run.
     /// An exception of the callable does not stop the launch: later nodes run all the same. The next wait for the
     /// launch through cudag, or `Exec::rethrow`, throws it, nested in a HostError.
-    /// Throws GraphError in the body of a conditional.
+    /// Throws GraphError in the body of a conditional, and if CUDA is too old for the options.
     template <class Callable>
     HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
-        Callable&& callable, SourceLocation location = SourceLocation::current()) {
+        Callable&& callable, const HostOptions& options = {}, SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(),
-                detail::add_host(state(), detail::host_task(std::forward<Callable>(callable)), location)};
+                detail::add_host(state(), detail::host_task(std::forward<Callable>(callable)), options, location)};
     }
 
     /// Records the work that `function` enqueues into `stream`, by stream capture, and adds it to the graph as one

@@ -74,6 +74,7 @@
 #include <cudag/dynamic_param.hpp>
 #include <cudag/error.hpp>
 #include <cudag/host_error.hpp>
+#include <cudag/host_options.hpp>
 #include <cudag/graph_memory.hpp>
 #include <cudag/graphed_function.hpp>
 #include <cudag/green_context.hpp>

@@ -158,7 +158,7 @@ Probe probe( // cudag: probe(builder, memory, check, options)
         if constexpr (on_device)
             copy = b.memcpy(std::span<Element>(static_cast<Element*>(place.get()), probed.size), memory, location);
         try {
-            const HostNode node = b.host([state] { state->run(); }, location).reads(seen);
+            const HostNode node = b.host([state] { state->run(); }, {}, location).reads(seen);
             if constexpr (on_device) node.after(copy.retain(std::shared_ptr<detail::ProbeState>(state)));
             return {detail::Passkey(), copy, node, state};
         } catch (...) {

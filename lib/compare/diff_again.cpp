@@ -85,8 +85,8 @@ class SameRoles {
             take_back(*std::get<const cudaMemcpy3DParms*>(former), *copy_3d);
         else if (auto* set = next.find<SetParams>())
             take_back(std::get<const SetParams*>(former)->destination, set->destination);
-        else if (auto* host = next.find<cudaHostNodeParams>())
-            host->userData = std::get<const cudaHostNodeParams*>(former)->userData;
+        else if (auto* host = next.find<HostParams>())
+            host->userData = std::get<const HostParams*>(former)->userData;
     }
 
   private:

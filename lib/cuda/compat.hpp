@@ -22,8 +22,9 @@ inline constexpr int switch_nodes = 12080;
 inline constexpr int else_bodies = 12080;
 inline constexpr int moved_children = 12090;
 inline constexpr int green_streams = 12050;
-inline constexpr int workqueues = 13010;     ///< configured for green contexts
-inline constexpr int readable_nodes = 13020; ///< nodes of any kind read by one function
+inline constexpr int workqueues = 13010;      ///< configured for green contexts
+inline constexpr int host_sync_modes = 13010; ///< of host nodes
+inline constexpr int readable_nodes = 13020;  ///< nodes of any kind read by one function
 } // namespace since
 
 } // namespace cudag::detail
@@ -120,6 +121,21 @@ inline cudaError_t CUDARTAPI graph_exec_fill_set_params(cudaGraphExec_t exec, cu
     cudaGraphNodeParams params = fill_params(*fill);
     return cudaGraphExecNodeSetParams(exec, node, &params);
 }
+
+/// The sync mode of a host node, by CUDA's number. Before CUDA 13.1 there is none.
+#if CUDART_VERSION >= 13010
+inline void set_host_sync_mode(CUgraphNodeParams& params, unsigned mode) noexcept {
+    params.host.syncMode = mode;
+}
+inline unsigned host_sync_mode(const CUgraphNodeParams& params) noexcept {
+    return params.host.syncMode;
+}
+#else
+inline void set_host_sync_mode(CUgraphNodeParams& /*params*/, unsigned /*mode*/) noexcept {}
+inline unsigned host_sync_mode(const CUgraphNodeParams& /*params*/) noexcept {
+    return 0;
+}
+#endif
 
 /// Reads a copy as a node of any kind; null if the runtime is older than `since::readable_nodes`.
 #if CUDART_VERSION >= 13020

@@ -17,7 +17,7 @@ void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVers
     Shadow& shadow = exec_.effective().shadow(place);
     exec_.effective().reserve(shadow, next); // a whole update may have given the node another kernel
     Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(declared)});
-    if (!owners.empty() || std::holds_alternative<const cudaHostNodeParams*>(next)) [[unlikely]] {
+    if (!owners.empty() || std::holds_alternative<const HostParams*>(next)) [[unlikely]] {
         change.kept = std::make_unique<Kept>(Kept{std::move(owners)});
         prepare_run(change);
     }

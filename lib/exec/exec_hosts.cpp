@@ -18,7 +18,7 @@ const std::shared_ptr<HostLaunches>& ExecHosts::launches() {
 }
 
 HostRun* ExecHosts::run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
-    const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
+    const auto* const* host = std::get_if<const HostParams*>(&params);
     if (host == nullptr || !is_host_task(**host)) return nullptr;
     const std::shared_ptr<HostRun> run = make_host_run(launches(), *node.graph, node.index, **host);
     if (owners.empty())

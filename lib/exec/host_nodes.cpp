@@ -10,11 +10,11 @@
 namespace cudag::detail {
 
 std::shared_ptr<HostRun> make_host_run(const std::shared_ptr<HostLaunches>& launches, const GraphState& graph,
-                                       std::uint32_t index, const cudaHostNodeParams& task) {
+                                       std::uint32_t index, const HostParams& task) {
     const NodeRecord& record = records_of(graph).nodes()[index];
     return std::shared_ptr<HostRun>(new HostRun{launches, static_cast<const HostTask*>(task.userData),
                                                 describe_node(graph, index), std::string(record.label), record.location,
-                                                launches->count()});
+                                                task.sync_mode, launches->count()});
 }
 
 std::vector<HostNodeRun> make_host_runs(const std::shared_ptr<HostLaunches>& launches, const GraphState& mine,
@@ -23,7 +23,7 @@ std::vector<HostNodeRun> make_host_runs(const std::shared_ptr<HostLaunches>& lau
     for_each_graph_pair(mine, next, [&](const GraphState& graph, const GraphState& described) {
         const std::size_t count = std::min(records_of(graph).nodes().size(), records_of(described).nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
-            const auto* const* task = std::get_if<const cudaHostNodeParams*>(&records_of(described).params(i));
+            const auto* const* task = std::get_if<const HostParams*>(&records_of(described).params(i));
             if (task != nullptr && is_host_task(**task) && records_of(graph).nodes()[i].kind == NodeKind::host)
                 runs.push_back({records_of(graph).natives()[i], make_host_run(launches, described, i, **task)});
         }

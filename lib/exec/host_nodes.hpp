@@ -24,7 +24,7 @@ struct HostNodeRun {
 /// Makes a run of `task` in later launches, for node `index` of `graph`.
 [[nodiscard]] std::shared_ptr<HostRun> make_host_run(const std::shared_ptr<HostLaunches>& launches,
                                                      const GraphState& graph, std::uint32_t index,
-                                                     const cudaHostNodeParams& task);
+                                                     const HostParams& task);
 
 /// Makes runs for the host nodes of `mine`, the source graph of an exec or a graph inside it, with the callables at the
 /// same places in `next`.

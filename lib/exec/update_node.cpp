@@ -253,7 +253,7 @@ class GraphUpdate {
         graph_.changes().count(node_, std::move(next_));
         if (next_declared_) node_.accesses = *std::move(next_declared_);
         races_.commit();
-        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
+        const auto* const* host = std::get_if<const HostParams*>(&node_.params.view());
         if (host != nullptr && is_host_task(**host)) graph_.records().special().host_tasks = true;
     }
 
@@ -513,7 +513,8 @@ void update_memset(const UpdateTarget& target, const Node& node, const SetParams
 void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {
     update_in(target, node, [&](auto update) {
         const auto owned = std::make_shared<HostTask>(std::move(task));
-        set_params(update, cudaHostNodeParams{run_host_task, owned.get()}, Owners{{0, 0, owned}});
+        set_params(update, HostParams{run_host_task, owned.get(), params_as<HostParams>(update)->sync_mode},
+                   Owners{{0, 0, owned}});
     });
 }
 

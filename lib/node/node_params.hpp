@@ -26,7 +26,7 @@ namespace cudag::detail {
 /// parameters stay with CUDA.
 using NodeParams =
     std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
-                 const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
+                 const HostParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
                  const AllocParams*, const FreeParams*, const MemoryOperationParams*>;
 
 /// Whether an alternative of NodeParams is monostate.

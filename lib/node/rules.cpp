@@ -32,7 +32,7 @@ NodeParams read_any_copy(Native node, Memory& memory) {
 SetParams read_fill(Native node, Memory&) {
     return read_set(node);
 }
-cudaHostNodeParams read_host_call(Native node, Memory&) {
+HostParams read_host_call(Native node, Memory&) {
     return read_host(node);
 }
 template <bool records>

@@ -1,6 +1,7 @@
 // Host failures: exceptions of host nodes, carried from CUDA's threads to the next synchronisation.
 #pragma once
 
+#include <cudag/detail/host_params.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/host_error.hpp>
 #include <cudag/source_location.hpp>
@@ -94,12 +95,13 @@ struct HostRun {
     std::string node; ///< its description
     std::string label;
     SourceLocation location;
+    unsigned sync_mode;
     std::atomic<std::uint64_t> launch; ///< the latest launch that has run it, or before it took effect
 
-    [[nodiscard]] cudaHostNodeParams params() noexcept { return {run_host_node, this}; }
+    [[nodiscard]] HostParams params() noexcept { return {run_host_node, this, sync_mode}; }
 };
 
-[[nodiscard]] inline bool is_host_task(const cudaHostNodeParams& params) noexcept {
+[[nodiscard]] inline bool is_host_task(const HostParams& params) noexcept {
     return params.fn == run_host_task;
 }
 

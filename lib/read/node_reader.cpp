@@ -23,7 +23,7 @@ NodeParams NodeReader::read(cudaGraphNode_t node, NodeKind kind, std::uint32_t i
     const NodeParams params = rules.read(node, records_of(graph_).memory().resource());
     if (const auto* alloc = std::get_if<const AllocParams*>(&params)) note(**alloc, index);
     if (const auto* free = std::get_if<const FreeParams*>(&params)) note(**free, index);
-    if (const auto* host = std::get_if<const cudaHostNodeParams*>(&params))
+    if (const auto* host = std::get_if<const HostParams*>(&params))
         if (is_host_task(**host))
             records_of(graph_).special().host_tasks = true; // in CUDA's clone of a graph of cudag's
     return params;

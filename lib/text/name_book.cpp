@@ -215,7 +215,7 @@ ParameterType NameBook::type_of(const KernelParams& kernel, const KernelSignatur
     return known->second.size() == signature.count ? known->second[index] : ParameterType::object;
 }
 
-std::string NameBook::host(const cudaHostNodeParams& host, std::string_view label) {
+std::string NameBook::host(const HostParams& host, std::string_view label) {
     const auto* const task = is_host_task(host) ? static_cast<const HostTask*>(host.userData) : nullptr;
     for (const NamedHost& each : names_.hosts)
         if (each.task != nullptr ? task != nullptr && task->callable == each.task->callable

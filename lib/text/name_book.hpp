@@ -48,7 +48,7 @@ class NameBook {
     /// `asks_cuda`: any memory known to CUDA counts, too.
     [[nodiscard]] std::optional<std::string> word(std::uintptr_t word, std::uint32_t order, bool asks_cuda);
     [[nodiscard]] std::string kernel(const KernelParams& kernel, const KernelSignature& signature);
-    [[nodiscard]] std::string host(const cudaHostNodeParams& host, std::string_view label);
+    [[nodiscard]] std::string host(const HostParams& host, std::string_view label);
     [[nodiscard]] std::string handle(HandleKind kind, const void* handle);
     /// The types of a kernel's parameters.
     [[nodiscard]] ParameterType type_of(const KernelParams& kernel, const KernelSignature& signature,

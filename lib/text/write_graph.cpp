@@ -73,7 +73,7 @@ class DocumentWriter {
         return "unknown";
     }
     std::string kernel(const KernelParams& params) { return names_.kernel(params, *signature_); }
-    std::string host(const cudaHostNodeParams& params) { return names_.host(params, label_); }
+    std::string host(const HostParams& params) { return names_.host(params, label_); }
 
     void attributes(const KernelParams& kernel, TextNode& node) {
         if (kernel.context != nullptr) node.fields.push_back({"context", own_context});
@@ -257,10 +257,12 @@ class FieldTexts {
 
     template <class Get>
     void field(const char* name, const Get& get, const FieldRule& rule) {
-        if constexpr (std::is_same_v<Params, cudaHostNodeParams>) {
+        if constexpr (std::is_same_v<Params, HostParams>) {
             // function and callable have one name
             if constexpr (std::is_same_v<std::decay_t<decltype(get(params_))>, cudaHostFn_t>)
                 add(name, writer_.host(params_), rule);
+            else if constexpr (std::is_same_v<std::decay_t<decltype(get(params_))>, unsigned>)
+                if (get(params_) != 0) add(name, fmt::to_string(get(params_)), rule); // not with the default
         } else if constexpr (std::is_same_v<std::decay_t<decltype(get(params_))>, CUfunction>) {
             add(name, writer_.kernel(params_), rule);
         } else {

@@ -21,6 +21,7 @@ using cudag::detail::CopyParams;
 using cudag::detail::diff_params;
 using cudag::detail::EventParams;
 using cudag::detail::FieldDifference;
+using cudag::detail::HostParams;
 using cudag::detail::NodeParams;
 using cudag::detail::same_params;
 using cudag::detail::SetParams;
@@ -57,6 +58,7 @@ std::uint64_t hash_of(const NodeParams& params) {
 template <class Params>
 bool is_fixed(const Params& before, const Params& after) {
     using cudag::detail::HashedFields;
+    using cudag::detail::HostParams;
     const bool refused = !problem_in_exec(&before, &after).empty();
     const std::vector<FieldDifference> found = diff_params(&before, &after);
     CHECK(std::ranges::any_of(found, &FieldDifference::is_fixed_in_node) == refused);
@@ -192,10 +194,11 @@ TEST_CASE("a copy of ranges differs from one of regions in its operands", "[node
 
 TEST_CASE("calls of the host differ in function and callable", "[node][diff]") {
     const cudaHostFn_t one = [](void*) {}, other = [](void*) { memory[0] = 1; };
-    const cudaHostNodeParams before{one, memory};
-    CHECK(differences(before, cudaHostNodeParams{one, memory}).empty());
-    CHECK(differences(before, cudaHostNodeParams{other, memory}) == Names{"function"});
-    CHECK(differences(before, cudaHostNodeParams{one, memory + 1}) == Names{"callable"});
+    const HostParams before{one, memory};
+    CHECK(differences(before, HostParams{one, memory}).empty());
+    CHECK(differences(before, HostParams{other, memory}) == Names{"function"});
+    CHECK(differences(before, HostParams{one, memory + 1}) == Names{"callable"});
+    CHECK(differences(before, HostParams{one, memory, 1}) == Names{"sync mode!"});
 }
 
 TEST_CASE("a copy of one row of memory to memory is one of ranges, any other is not", "[node][copy]") {

@@ -16,6 +16,7 @@ using cudag::detail::ConditionalParams;
 using cudag::detail::CopyParams;
 using cudag::detail::EventParams;
 using cudag::detail::FreeParams;
+using cudag::detail::HostParams;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
 using cudag::detail::LabelNumbers;
@@ -178,9 +179,10 @@ TEST_CASE("partners of conditionals, semaphores, host calls, events and graph me
     CHECK(told_of(alloc, [](AllocParams& a) { a.bytes = 8; }) == "fixed");
     const FreeParams free{memory};
     CHECK(told_of(free, [](FreeParams& f) { f.address = memory + 1; }) == "fixed");
-    const cudaHostNodeParams host{nullptr, &objects[0]};
-    CHECK(told_of(host, [](cudaHostNodeParams& h) { h.fn = [](void*) {}; }) == "wanted");
-    CHECK(told_of(host, [&](cudaHostNodeParams& h) { h.userData = &objects[1]; }) == "wanted");
+    const HostParams host{nullptr, &objects[0]};
+    CHECK(told_of(host, [](HostParams& h) { h.fn = [](void*) {}; }) == "wanted");
+    CHECK(told_of(host, [&](HostParams& h) { h.userData = &objects[1]; }) == "wanted");
+    CHECK(told_of(host, [](HostParams& h) { h.sync_mode = 1; }) == "fixed");
     const EventParams event{reinterpret_cast<cudaEvent_t>(&objects[0]), true};
     CHECK(told_of(event, [&](EventParams& e) { e.event = reinterpret_cast<cudaEvent_t>(&objects[1]); }) == "wanted");
 }

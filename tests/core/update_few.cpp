@@ -17,6 +17,7 @@
 using cudag::NodeKind;
 using cudag::detail::ExecState;
 using cudag::detail::GraphState;
+using cudag::detail::HostParams;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
 using cudag::detail::NodeParams;
@@ -111,7 +112,7 @@ TEST_CASE("kernels are the same if all that they are launched with is") {
 }
 
 TEST_CASE("nodes whose parameters are not all that they do are not taken by themselves") {
-    const cudaHostNodeParams host{};
+    const HostParams host{};
     CHECK_FALSE(takes(NodeKind::host, &host, &host));
     CHECK_FALSE(takes(NodeKind::child, {}, {}));
     const Kernel kernel;

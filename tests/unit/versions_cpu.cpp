@@ -122,6 +122,11 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
     CHECK(std::move(b).build().instantiate().replays() == 0);
 }
 
+TEST_CASE("a host node that spins needs CUDA 13.1", "[versions]") {
+    check_gate({13010, 13000, "a host node with another sync_mode than blocking",
+                [](GraphBuilder& b) { b.host([] {}, {.sync_mode = cudag::HostSyncMode::spin_wait}); }});
+}
+
 TEST_CASE("conditions from device memory and repetitions need CUDA 12.8", "[versions]") {
     const cudag::DeviceBuffer<unsigned> value(1);
     const Gate set{12080, 12060, "set(condition, value)", [&](GraphBuilder& b) { b.set(b.condition(0), value); }};

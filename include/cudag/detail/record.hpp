@@ -9,6 +9,7 @@
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/function.hpp>
+#include <cudag/host_options.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/memory_operation.hpp>
@@ -62,7 +63,7 @@ CUDAG_EXPORT void add_pieces(GraphState& graph, const CopyParams& copy, const Ow
 CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects,
                              const SourceLocation& where);
-CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
+CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const HostOptions& options, const SourceLocation& where);
 /// Adds an event node: `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);

@@ -5,8 +5,9 @@
 
 namespace cudart_cpu::detail {
 
-HostWork::HostWork(const cudaHostNodeParams& params) : params_(params) {
+HostWork::HostWork(const cudaHostNodeParams& params, unsigned sync_mode) : params_(params), sync_mode_(sync_mode) {
     if (!params.fn) fail(cudaErrorInvalidValue, "Host function cannot be NULL");
+    if (sync_mode > 1) fail(cudaErrorInvalidValue, text("host task sync mode ", sync_mode, " is unknown"));
 }
 
 std::string HostWork::details() const {

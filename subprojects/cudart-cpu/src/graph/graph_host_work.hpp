@@ -11,9 +11,11 @@ class HostWork final : public Work {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeHost;
 
-    explicit HostWork(const cudaHostNodeParams& params);
+    explicit HostWork(const cudaHostNodeParams& params, unsigned sync_mode = 0);
 
     const cudaHostNodeParams& params() const noexcept { return params_; }
+    /// A cudaHostTaskSyncMode, of CUDA 13.1: kept, without effect.
+    unsigned sync_mode() const noexcept { return sync_mode_; }
 
     cudaGraphNodeType type() const noexcept override { return node_type; }
     std::string title() const override { return "host"; }
@@ -22,6 +24,7 @@ class HostWork final : public Work {
 
   private:
     cudaHostNodeParams params_;
+    unsigned sync_mode_;
 };
 
 class EmptyWork final : public Work {

@@ -10,6 +10,7 @@
 #include "graph_memory_work.hpp"
 #include "graph_semaphore_work.hpp"
 #include "memory/driver_copies.hpp"
+#include "runtime/driver_version.hpp"
 #include "runtime/number_in.hpp"
 
 #include <cstddef>
@@ -47,6 +48,18 @@ Old as_older(const New& params) {
     return older;
 }
 
+std::shared_ptr<Work> host_work(const cudaHostNodeParamsV2& params) {
+#if CUDART_VERSION >= 13010
+    if (driver_version() < 13010 && params.syncMode != 0)
+        fail(cudaErrorInvalidValue, "drivers before CUDA 13.1 have no sync modes of host nodes");
+    cudaHostNodeParamsV2 plain = params;
+    plain.syncMode = 0;
+    return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(plain), params.syncMode);
+#else
+    return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(params));
+#endif
+}
+
 void require_type(const cudaGraphNodeParams& params) {
     if (const int type = number_in(params.type); type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
         fail(cudaErrorInvalidValue, text(type, " is no type of a node"));
@@ -75,7 +88,7 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
         return std::make_shared<MemsetWork>(as_older<cudaMemsetParams>(params.memset));
     case cudaGraphNodeTypeHost:
         require_unused_zero(params, sizeof params.host);
-        return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(params.host));
+        return host_work(params.host);
     case cudaGraphNodeTypeEmpty:
         require_unused_zero(params, 0);
         return std::make_shared<EmptyWork>();
@@ -206,6 +219,9 @@ cudaGraphNodeParams params_of(Node& node) {
         break;
     case cudaGraphNodeTypeHost:
         put(params.host, work_as<HostWork>(work).params());
+#if CUDART_VERSION >= 13010
+        params.host.syncMode = work_as<HostWork>(work).sync_mode();
+#endif
         break;
     case cudaGraphNodeTypeGraph:
         params.graph.graph = node.bodies.front()->handle();
