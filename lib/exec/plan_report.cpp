@@ -77,7 +77,7 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
     return "?";
 }
 
-PlannedJoin describe(const ExecState& exec, const GraphState& graph, const JoinRecord& join) {
+PlannedJoin describe(const detail::ExecState& exec, const GraphState& graph, const JoinRecord& join) {
     const bool written = join.node != JoinRecord::no_node;
     std::string name = written                                ? describe_node(graph, join.node)
                        : join.reason == JoinReason::long_line ? "the ends"

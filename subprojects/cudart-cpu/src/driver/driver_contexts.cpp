@@ -277,30 +277,36 @@ bool is_workqueue_config(int type) noexcept {
     return type == workqueue_config && driver_version() >= workqueues_since;
 }
 
-/// Work here has no queues of its own: the values are checked, and kept by nobody.
-void require_workqueues(const CUdevResource& resource) {
+/// Work here has no queues of its own: the values are checked, and reported again.
+WorkqueueConfig required_workqueues(const CUdevResource& resource) {
     WorkqueueConfig config{};
     std::memcpy(&config, &resource, sizeof config);
     require_device(config.device);
     if (config.concurrency == 0 || config.scope < 0 || config.scope > 1)
         fail(invalid_resource_configuration, "wqConcurrencyLimit must not be 0, and sharingScope be a known one");
+    return config;
 }
 
-void give_resource(CUdevResource* resource, CUdevResourceType type, unsigned count) {
+/// `context` tells the multiprocessors, and the queues if there are any of its own.
+void give_resource(CUdevResource* resource, CUdevResourceType type, const DriverContext& context) {
     require_pointer(resource, "resource");
     if (is_workqueue_config(number_in(type))) {
-        const WorkqueueConfig config{workqueue_config, {}, current_device(), most_workqueues, 0};
+        const bool has_own = context.concurrency != 0;
+        const WorkqueueConfig config{
+            workqueue_config, {}, context.device, has_own ? context.concurrency : most_workqueues, context.scope};
         *resource = CUdevResource{};
         std::memcpy(static_cast<void*>(resource), &config, sizeof config);
         return;
     }
     if (number_in(type) != CU_DEV_RESOURCE_TYPE_SM)
         fail(invalid_resource_type, text("cudart-cpu has no resource of type ", number_in(type)));
-    *resource = multiprocessor_resource(count);
+    *resource = multiprocessor_resource(context.multiprocessors);
 }
 
 struct Descriptor {
-    unsigned multiprocessors;
+    unsigned multiprocessors = 0;
+    unsigned concurrency = 0;
+    int scope = 0;
 };
 
 /// Never released, like the driver's: nothing ends them.
@@ -314,15 +320,15 @@ HandleTable<Descriptor, CUdevResourceDesc>& descriptors() {
 CUresult device_get_dev_resource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
     return answer("cuDeviceGetDevResource", [&] {
         require_device(device);
-        give_resource(resource, type, static_cast<unsigned>(multiprocessors()));
+        give_resource(resource, type, {device, 0, static_cast<unsigned>(multiprocessors())});
     });
 }
 CUresult ctx_get_dev_resource(CUcontext context, CUdevResource* resource, CUdevResourceType type) {
-    return answer("cuCtxGetDevResource", [&] { give_resource(resource, type, context_of(context).multiprocessors); });
+    return answer("cuCtxGetDevResource", [&] { give_resource(resource, type, context_of(context)); });
 }
 CUresult green_ctx_get_dev_resource(CUgreenCtx green, CUdevResource* resource, CUdevResourceType type) {
     return answer("cuGreenCtxGetDevResource",
-                  [&] { give_resource(resource, type, context_of(context_of_green(green)).multiprocessors); });
+                  [&] { give_resource(resource, type, context_of(context_of_green(green))); });
 }
 CUresult dev_sm_resource_split_by_count(CUdevResource* results, unsigned* groups, const CUdevResource* input,
                                         CUdevResource* remaining, unsigned flags, unsigned least) {
@@ -355,17 +361,19 @@ CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource
         require_pointer(descriptor, "phDesc");
         require_pointer(resources, "resources");
         if (count == 0) fail(cudaErrorInvalidValue, "a descriptor needs a resource");
-        unsigned total = 0;
+        Descriptor total;
         for (unsigned i = 0; i < count; ++i) {
             if (is_workqueue_config(number_in(resources[i].type))) {
-                require_workqueues(resources[i]);
+                const WorkqueueConfig config = required_workqueues(resources[i]);
+                total.concurrency = config.concurrency;
+                total.scope = config.scope;
                 continue;
             }
             require_multiprocessors(resources[i]);
-            total += resources[i].sm.smCount;
+            total.multiprocessors += resources[i].sm.smCount;
         }
-        *descriptor = descriptors().add(
-            std::make_shared<Descriptor>(Descriptor{std::min(total, static_cast<unsigned>(multiprocessors()))}));
+        total.multiprocessors = std::min(total.multiprocessors, static_cast<unsigned>(multiprocessors()));
+        *descriptor = descriptors().add(std::make_shared<Descriptor>(total));
     });
 }
 CUresult green_ctx_create(CUgreenCtx* green, CUdevResourceDesc descriptor, CUdevice device, unsigned flags) {
@@ -376,7 +384,8 @@ CUresult green_ctx_create(CUgreenCtx* green, CUdevResourceDesc descriptor, CUdev
             fail(cudaErrorInvalidValue, "flags must be CU_GREEN_CTX_DEFAULT_STREAM");
         const auto found = descriptors().find(descriptor);
         if (!found) fail(cudaErrorInvalidValue, "the descriptor of resources is none");
-        *green = reinterpret_cast<CUgreenCtx>(make_context({device, 0, found->multiprocessors, true}));
+        *green = reinterpret_cast<CUgreenCtx>(
+            make_context({device, 0, found->multiprocessors, true, found->concurrency, found->scope}));
     });
 }
 CUresult green_ctx_destroy(CUgreenCtx green) {

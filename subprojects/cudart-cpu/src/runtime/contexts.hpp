@@ -11,6 +11,8 @@ struct DriverContext {
     unsigned flags;
     unsigned multiprocessors;
     bool is_green = false;
+    unsigned concurrency = 0; ///< as configured for its queues; 0: it has those of its device
+    int scope = 0;            ///< a CUdevWorkqueueConfigScope
 };
 
 /// A device's primary context is always alive: the runtime's calls make it current.
