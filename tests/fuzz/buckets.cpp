@@ -8,6 +8,8 @@
 
 #include <cudag/cudag.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <deque>
