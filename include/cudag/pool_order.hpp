@@ -54,8 +54,9 @@ struct PoolOrderOptions {
 /// Checked, a launch of an Exec throws Error, and launches nothing, if
 /// - its graph is in the order, and not the next one; the first one may begin a new round at any time
 /// - its graph is not in the order, and keeps the pool, or memory of it
-/// - a node uses memory that has been freed since the statement, or since the node's update: memory of CUDA's, or a
-///   buffer of a pool that none of the graphs keeps. Memory allocated anew at the same address counts as freed.
+/// - a node uses memory that has been freed since the statement: memory of CUDA's, or a buffer of a pool that none of
+///   the graphs keeps. Memory given by an update is known from its first launch on. Memory allocated anew at the same
+///   address counts as freed, unless the node has been updated since its last launch.
 /// Execs count as their source graph, also in caches and after whole updates. Launches through `native()` are not seen.
 /// Move-only. Threads: all calls may run concurrently, except moves and assignment.
 class CUDAG_EXPORT PoolOrder {
