@@ -1,4 +1,5 @@
 // Green contexts on one of two devices, their queues, and their end.
+#include "graph/driver_functions.hpp"
 #include "several_devices.hpp"
 
 #include <cudag/cudag.hpp>
@@ -23,9 +24,7 @@ namespace {
 
 template <class Function>
 Function driver_entry(const char* name, unsigned version) {
-    void* found = nullptr;
-    cudag::check(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault));
-    return reinterpret_cast<Function>(found);
+    return reinterpret_cast<Function>(driver_function(name, version));
 }
 
 bool is_context(CUctx_st* context) {

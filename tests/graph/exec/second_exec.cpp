@@ -200,9 +200,12 @@ TEST_CASE("a whole update reaches a further Exec", "[conditional][exec][second]"
     CHECK(two.apply(graph) == 1);
     CHECK(run_to(two, cells) == 18);
     REQUIRE(two.update(next).updated());
+    graph.update(graph.find(add).at(0), arg<2>(9));
     REQUIRE(two.update(graph).updated());
     CHECK(two.apply(graph) == 0); // it has all changes already
-    CHECK(run_to(two, cells) == 18);
+    CHECK(run_to(two, cells) == 27);
+    graph.update(graph.find(add).at(0), arg<2>(6));
+    CHECK(two.apply(graph) == 1);
     REQUIRE(two.update(next, by_structure).updated());
     CHECK(run_to(two, cells) == 40);
     REQUIRE(two.update(graph, by_structure).updated());
