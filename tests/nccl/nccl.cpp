@@ -144,6 +144,12 @@ TEST_CASE("operations take part in inferred edges and in races", "[nccl]") {
             add(b, all_reduce(rank.comm, x, z)).label("second"); // of one communicator
             texts.push_back(refusal<cudag::RaceError>([&] { static_cast<void>(std::move(b).build()); }));
         }
+        {
+            GraphBuilder b;
+            add(b, all_reduce(rank.comm, x, y)).label("sum");
+            b.kernel(all_elements, add_each, z, y, 1.0f).label("use");
+            texts.push_back(refusal<cudag::RaceError>([&] { static_cast<void>(std::move(b).build()); }));
+        }
         GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
         b.kernel(all_elements, fill_all, x, rank.value());
         add(b, all_reduce(rank.comm, x, y));
@@ -159,8 +165,9 @@ TEST_CASE("operations take part in inferred edges and in races", "[nccl]") {
     for (const Texts& each : results) {
         CHECK_THAT(each[0], ContainsSubstring("\"fill\"") && ContainsSubstring("sum"));
         CHECK_THAT(each[1], ContainsSubstring("first") && ContainsSubstring("second"));
-        CHECK(each[2] == "3");
-        CHECK(each[3] == "4.000000");
+        CHECK_THAT(each[2], ContainsSubstring("sum") && ContainsSubstring("\"use\""));
+        CHECK(each[3] == "3");
+        CHECK(each[4] == "4.000000");
     }
 }
 
