@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace cudag::detail {
 
@@ -47,6 +48,7 @@ std::shared_ptr<GraphState> copy_for_exec(GraphState& graph) {
             return copy;
         }
     } catch (const GraphError& error) {
+        if (error.code() != std::error_code(cudaErrorNotSupported, cuda_category())) throw; // CUDA failed
         const std::string reason = error.what();
         constexpr std::string_view prefix = "cudag: writing: ";
         refuse_for(reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason);

@@ -398,11 +398,6 @@ class DagFuzz {
     void instantiate(const Shared& source) {
         if (!source->graph || execs_.size() > 5) return;
         note("graph {}: instantiate", source->number);
-        if (source->plan->has_conditions() && has_exec(source)) {
-            if (injector_.active()) return;
-            return expect_refused<cudag::InstantiateError>("a second Exec of a graph with conditionals",
-                                                           [&] { static_cast<void>(source->graph->instantiate()); });
-        }
         Running running;
         const cudag::InstantiateOptions options = random_options();
         attempt("instantiate", [&] { running.exec.emplace(source->graph->instantiate(options)); });
