@@ -594,10 +594,11 @@ class PoolsFuzz {
             call();
         } catch (const E& error) {
             note("  refused: {}", error.what());
-            // an ExecCache may instantiate: CUDA then refuses, and for released memory cudag names the pools
+            // an ExecCache instantiates first: CUDA refuses freed memory, and for released memory cudag names the pools
             const bool is_of_cuda =
-                by_cuda && (expected == cudaErrorIllegalAddress ||
-                            std::string_view(error.what()).find("call restore() first: of") != std::string::npos);
+                by_cuda && error.code().value() == cudaErrorInvalidValue &&
+                (expected != cudaErrorNotReady ||
+                 std::string_view(error.what()).find("call restore() first: of") != std::string_view::npos);
             require(error.code().value() == expected || is_of_cuda, "the error has the code {}, not {}: {}",
                     error.code().value(), static_cast<int>(expected), error.what());
             ++report->refused;
