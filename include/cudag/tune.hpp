@@ -80,8 +80,8 @@ struct Tuned {
 ///   - Nothing else should keep the device busy.
 ///   - If nodes wait for each other without edges, such as by semaphores, give candidates without lanes: lanes add an
 ///     order that was not written.
-///   - If CUDA allows only one Exec at a time (conditional nodes, graph memory nodes or device-updatable kernels), the
-///     graph must have no live Exec. Its candidates are timed one after the other; other graphs' candidates take turns.
+///   - A graph with graph memory nodes or device-updatable kernels must have no live Exec. Its candidates are timed one
+///     after the other, as are those of a graph with conditional nodes; other graphs' candidates take turns.
 ///   - A graph that does not free its allocations needs `.instantiate = {.auto_free_on_launch = true}`.
 ///
 /// The first candidate wins unless others are clearly better: by more than both spreads together, and by more than 2 %.

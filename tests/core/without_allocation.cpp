@@ -289,7 +289,7 @@ TEST_CASE("a launch with host nodes for which there is room is noted without an 
 TEST_CASE("a host node that throws where there is no memory to keep what is printed all the same") {
     using namespace cudag::detail;
     const HostTask task{nullptr, [](void*) { throw 7; }};
-    HostRun run{std::make_shared<HostLaunches>(std::make_shared<HostClaim>()), &task, "host node", {}, {}, 0};
+    HostRun run{std::make_shared<HostLaunches>(std::make_shared<HostClaim>()), &task, "host node", {}, {}, 0, 0};
     CHECK(printed([&] { CHECK(is_done_with(0, [&] { run_host_node(&run); })); }) ==
           "cudag: a host node threw, and there is no memory to keep what\n");
     CHECK(run.launch == 1);
