@@ -45,8 +45,9 @@ struct Queues {
 Queues queues_of(const GreenContext& context) {
     using Get = CUresult(CUDAAPI*)(CUcontext, CUdevResource*, CUdevResourceType);
     CUdevResource resource{};
+    const volatile int type = 1000; // named from CUDA 13.1 on: no constant of the enumeration before
     CHECK(driver_entry<Get>("cuCtxGetDevResource", 12040)(context.get(), &resource,
-                                                          static_cast<CUdevResourceType>(1000)) == CUDA_SUCCESS);
+                                                          static_cast<CUdevResourceType>(type)) == CUDA_SUCCESS);
     Queues queues{};
     std::memcpy(&queues, &resource, sizeof queues);
     return queues;
