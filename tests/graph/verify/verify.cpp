@@ -163,6 +163,7 @@ TEST_CASE("a reader that nothing orders after a fill is named", "[verify]") {
     const Stream stream;
     cudag::check(cudaMemset(filled.data(), 0, count * sizeof(int)));
     cudag::check(cudaMemset(last.data(), 0, sizeof(int)));
+    cudag::check(cudaDeviceSynchronize());
     GraphBuilder b({.races = cudag::Races::allowed});
     b.memset(filled, 7).label("fill");
     b.kernel({}, add, last, filled.span().last(1), 1).label("reader");
