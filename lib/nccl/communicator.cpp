@@ -74,7 +74,8 @@ std::shared_ptr<const void> register_range(const Communicator& comm, void* data,
         Owners owners;
         void* handle = nullptr;
         ~Registered() {
-            if (handle != nullptr) static_cast<void>(nccl_library().comm_deregister(comm->get(), handle));
+            if (handle != nullptr && !comm->is_aborted())
+                static_cast<void>(nccl_library().comm_deregister(comm->get(), handle));
         }
     };
     const NcclLibrary& nccl = nccl_library();

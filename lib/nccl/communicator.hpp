@@ -29,6 +29,7 @@ class NcclComm {
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int ranks() const noexcept { return ranks_; }
     [[nodiscard]] int device() const noexcept { return device_; }
+    [[nodiscard]] bool is_aborted() const noexcept { return is_aborted_; }
     /// Throws GraphError after `abort`.
     [[nodiscard]] ncclComm* get() const;
     /// A stream of the communicator's device, for captures. The caller has locked `mutex`, and made the device current.
@@ -59,9 +60,6 @@ struct NcclAccess {
     }
     [[nodiscard]] static Communicator communicator(std::shared_ptr<NcclComm> state) noexcept {
         return Communicator(std::move(state));
-    }
-    [[nodiscard]] static const std::vector<NcclCall>& calls(const Operation& operation) noexcept {
-        return operation.calls_;
     }
     [[nodiscard]] static Operation operation(std::vector<NcclCall>&& calls, std::string&& label) {
         Operation made;

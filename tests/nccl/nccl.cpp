@@ -354,6 +354,14 @@ TEST_CASE("memory is registered with a communicator", "[nccl]") {
     CHECK(results[1] == threes);
 }
 
+TEST_CASE("registered memory may end after the abort of its communicator", "[nccl]") {
+    const std::vector<nccl::Communicator> alone = nccl::Communicator::over(std::array{0});
+    const DeviceBuffer<float> x(n);
+    const nccl::RegisteredMemory fast(alone[0], x);
+    alone[0].abort();
+    CHECK_THAT(refusal<cudag::GraphError>([&] { static_cast<void>(alone[0].get()); }), ContainsSubstring("aborted"));
+}
+
 TEST_CASE("wrong lengths, ranks and communicators are refused with the numbers", "[nccl]") {
     const std::vector<nccl::Communicator> alone = nccl::Communicator::over(std::array{0});
     const nccl::Communicator& comm = alone[0];
