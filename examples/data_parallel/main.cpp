@@ -5,7 +5,6 @@
 #include "program/program.hpp"
 #include "program/progress.hpp"
 
-#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cmath>

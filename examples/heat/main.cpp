@@ -160,7 +160,7 @@ struct Comparison {
     float change = 0;
 };
 
-/// Refuses graphs that differ between ranks, which would wait for each other for ever.
+/// Refuses graphs that differ between ranks: their ranks would wait for each other for ever.
 cudag::Exec agreed(const Options& options, const Ranks& ranks, const cudag::Graph& graph) {
     // agree begins
     cudag::agree(cudag::fingerprint(graph), static_cast<std::size_t>(ranks.count()), ranks.all_gather());
@@ -211,8 +211,9 @@ Comparison solve_by_nccl(const Options& options, const Ranks& ranks, cudag::Stre
 
 bool exchanges_by_nccl(const Options& options, const Ranks& ranks, int devices) {
     if (!options.exchange.empty()) return options.exchange == "nccl";
+    if (std::string(HEAT_EXCHANGE) != "nccl") return false;
     const bool shares_device = ranks.on_this_machine() >= devices;
-    return ranks.largest(shares_device ? 1.0f : 0.0f) == 0 && std::string(HEAT_EXCHANGE) == "nccl";
+    return ranks.largest(shares_device ? 1.0f : 0.0f) == 0;
 }
 
 void solve(const Options& options, const Ranks& ranks) {

@@ -61,7 +61,7 @@ struct UniqueId {
 ///
 /// NCCL's rules hold: all ranks have the same collectives of a communicator in the same order (`cudag::agree` compares
 /// their graphs), and one thread at a time uses one. Its device is that of its creation.
-/// The last handle, graph or Exec that goes destroys NCCL's communicator, which waits for the other ranks.
+/// The end of the last handle, graph or Exec destroys NCCL's communicator, and waits for the other ranks.
 class CUDAG_EXPORT Communicator {
   public:
     /// Makes rank `rank` of `ranks`, on the current device. Waits until all ranks have called it.
@@ -80,7 +80,7 @@ class CUDAG_EXPORT Communicator {
 
     /// Throws NcclError if NCCL has reported an asynchronous error, such as a lost rank. Does not wait for work.
     void check(SourceLocation location = SourceLocation::current()) const;
-    /// Ends the communicator's work under way, such as a launch that waits for a rank that is gone. Its results are
+    /// Ends the communicator's work under way, such as a launch that waits for a lost rank. Its results are
     /// undefined, and later calls throw GraphError. Does not wait: synchronise the stream.
     ///
     ///     try {

@@ -76,7 +76,7 @@ class ExecState {
     /// Returns the node of this exec's graph for a handle. Throws UpdateError for other handles.
     [[nodiscard]] inline NodePlace node_of(const Node& node) const;
 
-    /// The graph that the user made this exec from: `source()`, or the graph of which that is a copy.
+    /// The graph that the user made this exec from: `source()`, or the origin of that copy.
     [[nodiscard]] const GraphState& made_from() const noexcept { return made_from_ ? *made_from_ : *source_; }
     /// Accepts the handles of `graph`, of which the source is a copy with the changes of `graph` so far.
     void take_handles_of(std::shared_ptr<GraphState> graph) noexcept;

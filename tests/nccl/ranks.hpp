@@ -33,6 +33,7 @@ inline std::vector<float> values(const cudag::DeviceBuffer<float>& memory) {
 inline void set(const cudag::DeviceBuffer<float>& memory, float value) {
     const std::vector<float> written(memory.size(), value);
     cudag::check(cudaMemcpy(memory.data(), written.data(), written.size() * sizeof(float), cudaMemcpyHostToDevice));
+    cudag::check(cudaStreamSynchronize(cudaStreamLegacy)); // CUDA's copies may return earlier
 }
 
 /// One rank: what it sees of the others is the communicator alone.
