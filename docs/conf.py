@@ -43,7 +43,7 @@ CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
         "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
-                  "graph-memory", "footprint", "release", "pools", "compose", "run-time-kernels", "devices", "green-contexts", "ranks", "nccl", "scale", "races", "plan", "pictures", "graph-text", "profile", "probe", "compare-with-eager", "faults", "tracing", "capture", "segments", "updates", "functions", "caches", "buckets", "verify",
+                  "graph-memory", "footprint", "release", "pools", "compose", "run-time-kernels", "devices", "green-contexts", "ranks", "mpi", "nccl", "scale", "races", "plan", "pictures", "graph-text", "profile", "probe", "compare-with-eager", "faults", "tracing", "capture", "segments", "updates", "functions", "caches", "buckets", "verify",
                   "cookbook", "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages",
                   "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
