@@ -10,28 +10,12 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// While it lives, a stream's device is current: the runtime launches the function on that device.
-class DeviceOfStream {
-  public:
-    explicit DeviceOfStream(cudaStream_t stream) {
-        if (const int device = stream_of(stream).device(); device != before_) set_current_device(device);
-    }
-    ~DeviceOfStream() {
-        if (current_device() != before_) set_current_device(before_);
-    }
-    DeviceOfStream(const DeviceOfStream&) = delete;
-    DeviceOfStream& operator=(const DeviceOfStream&) = delete;
-
-  private:
-    int before_ = current_device();
-};
-
 void launch(const void* function, dim3 grid, dim3 block, void** args, std::size_t shared_bytes, cudaStream_t stream,
             cudaLaunchAttribute* attributes = nullptr, unsigned attribute_count = 0) {
     const KernelEntry& kernel = kernel_of(function);
     if (!std::in_range<unsigned>(shared_bytes))
         fail(cudaErrorInvalidValue, text(shared_bytes, " bytes of dynamic shared memory requested"));
-    const DeviceOfStream device(stream);
+    const OnDevice device(stream_of(stream).device()); // the runtime launches the function there
     submit_launch({kernel, grid, block, static_cast<unsigned>(shared_bytes), args, nullptr}, stream, attributes,
                   attribute_count);
 }

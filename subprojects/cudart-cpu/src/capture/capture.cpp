@@ -34,18 +34,6 @@ unsigned long long this_thread() noexcept {
     return number;
 }
 
-/// Makes the stream's device current for a time: captured work belongs to this device, not to the caller's.
-class OnDeviceOf {
-  public:
-    explicit OnDeviceOf(const Stream& stream) : outer_(current_device()) { set_current_device(stream.device()); }
-    OnDeviceOf(const OnDeviceOf&) = delete;
-    OnDeviceOf& operator=(const OnDeviceOf&) = delete;
-    ~OnDeviceOf() { set_current_device(outer_); }
-
-  private:
-    int outer_;
-};
-
 std::vector<Node*> nodes_of(const CaptureFront& front) {
     std::vector<Node*> nodes;
     nodes.reserve(front.nodes.size());
@@ -215,7 +203,7 @@ bool captured(Stream& stream, const MakeNode& make) {
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!capture) return false;
-    const OnDeviceOf device(stream);
+    const OnDevice device(stream.device()); // captured work belongs to it, not to the caller's
     const NodesInContext context(stream.context());
     NodeContent content = make(*capture->graph(), capture->before(stream));
     require_operands(*content.work, nullptr);

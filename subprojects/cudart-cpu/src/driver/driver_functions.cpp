@@ -52,10 +52,11 @@ CUresult set_elements_now(const char* name, CUdeviceptr destination, unsigned va
     return answer_in_context(name, [&] { submit_set_on_default_stream(fill(destination, value, size, rows)); });
 }
 
-/// Throws unless the stream belongs to the current device, whose context has loaded the function.
-void require_stream_of_function(CUstream handle, const KernelEntry& kernel) {
+/// Throws unless the stream belongs to the device whose context has loaded the function.
+void require_stream_of_function(CUstream handle, CUfunction function) {
     require_context_of(handle);
-    if (stream_of(handle).device() != current_device())
+    const KernelEntry& kernel = kernel_of(function); // throws
+    if (stream_of(handle).device() != device_of_function(function).value_or(current_device()))
         fail(cudaErrorInvalidResourceHandle,
              text("CUDA Stream must be associated with the same CUDA Context that loaded CUFunction ",
                   kernel_name(kernel)));
@@ -67,7 +68,7 @@ CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, un
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params,
                        void** extra) {
     return answer("cuLaunchKernel", [&] {
-        require_stream_of_function(stream, kernel_of(function));
+        require_stream_of_function(stream, function);
         submit_launch(
             {kernel_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, params, extra},
             stream);
@@ -78,7 +79,7 @@ CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigne
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void** params) {
     return answer("cuLaunchCooperativeKernel", [&] {
-        require_stream_of_function(stream, kernel_of(function));
+        require_stream_of_function(stream, function);
         cudaLaunchAttribute cooperative{};
         cooperative.id = cudaLaunchAttributeCooperative;
         cooperative.val.cooperative = 1;
@@ -94,7 +95,7 @@ static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
 CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
     return answer("cuLaunchKernelEx", [&] {
         require_pointer(config, "config");
-        require_stream_of_function(config->hStream, kernel_of(function));
+        require_stream_of_function(config->hStream, function);
         submit_launch({kernel_of(function),
                        {config->gridDimX, config->gridDimY, config->gridDimZ},
                        {config->blockDimX, config->blockDimY, config->blockDimZ},

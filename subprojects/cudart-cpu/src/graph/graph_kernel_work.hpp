@@ -20,6 +20,7 @@ struct KernelParams {
     void* const* params;
     void* const* extra;
     std::optional<CUcontext> context = std::nullopt; ///< null: the device's primary one; none: that of other new nodes
+    std::optional<int> device = std::nullopt;        ///< of its function or context; none: the current one
 };
 
 class KernelWork final : public Work {

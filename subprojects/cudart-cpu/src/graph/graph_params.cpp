@@ -10,6 +10,8 @@
 #include "graph_memory_work.hpp"
 #include "graph_semaphore_work.hpp"
 #include "memory/driver_copies.hpp"
+#include "runtime/contexts.hpp"
+#include "runtime/device_model.hpp"
 #include "runtime/driver_version.hpp"
 #include "runtime/number_in.hpp"
 
@@ -123,7 +125,13 @@ KernelParams kernel_params(const cudaKernelNodeParams& params) {
 KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
     const void* function = params.func ? static_cast<const void*>(params.func) : params.kern;
     std::optional<CUcontext> context;
-    if (!params.func && params.ctx) context = separate_context(params.ctx); // ignored beside a function
+    std::optional<int> device;
+    if (params.func) {
+        device = device_of_function(params.func);
+    } else if (params.ctx) { // ignored beside a function
+        context = separate_context(params.ctx);
+        device = context_of(params.ctx).device;
+    }
     if (!function) fail(cudaErrorInvalidResourceHandle, "func and kern of a kernel node are both NULL");
     return {kernel_of(function),
             {params.gridDimX, params.gridDimY, params.gridDimZ},
@@ -131,16 +139,28 @@ KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
             params.sharedMemBytes,
             params.kernelParams,
             params.extra,
-            context};
+            context,
+            device};
 }
 
+namespace {
+
+/// The context of a new kernel node, whose device is current. That of other new nodes is of the caller's device.
+CUcontext context_for_kernel(const KernelParams& params, const OnDevice& device) noexcept {
+    return params.context.value_or(current_device() == device.outer() ? context_for_nodes() : nullptr);
+}
+
+} // namespace
+
 WorkPointer make_kernel_work(const KernelParams& params) {
-    const NodesInContext context(params.context.value_or(context_for_nodes()));
+    const OnDevice device(params.device.value_or(current_device()));
+    const NodesInContext context(context_for_kernel(params, device));
     return std::make_shared<KernelWork>(params);
 }
 
 WorkPointer make_kernel_work(const KernelParams& params, const Work& current) {
-    const NodesInContext context(params.context.value_or(context_for_nodes()));
+    const OnDevice device(params.device.value_or(current_device()));
+    const NodesInContext context(context_for_kernel(params, device));
     return std::make_shared<KernelWork>(params, static_cast<const KernelWork&>(current).attributes());
 }
 
@@ -323,6 +343,12 @@ WorkPointer driver_mem_ops(const CUgraphNodeParams& params, const Work& current)
     return work;
 }
 
+/// The context of a node: its own, or else the primary one of its device, as which `current` counts on this device.
+CUcontext context_of_work(const Work& work, CUcontext current) {
+    if (work.context() != nullptr) return work.context();
+    return work.device() == current_device() ? current : primary_context(work.device());
+}
+
 } // namespace
 
 NodeContent make_content(CUgraphNodeParams& params, const Graph& target, const std::vector<Node*>& before) {
@@ -349,7 +375,7 @@ WorkPointer make_work(const CUgraphNodeParams& params, const Work& current) {
 }
 
 CUgraphNodeParams driver_params_of(Node& node, CUcontext current) {
-    const CUcontext context = node.work->context() != nullptr ? node.work->context() : current;
+    const CUcontext context = context_of_work(*node.work, current);
     CUgraphNodeParams params{};
     if (node.work->type() == cudaGraphNodeTypeKernel) {
         params.type = CU_GRAPH_NODE_TYPE_KERNEL;
@@ -375,9 +401,9 @@ CUgraphNodeParams driver_params_of(Node& node, CUcontext current) {
 }
 
 CUDA_KERNEL_NODE_PARAMS_v2 driver_kernel_params_of(Node& node, CUcontext current) {
-    const CUcontext context = node.work->context() != nullptr ? node.work->context() : current;
+    const CUcontext context = context_of_work(*node.work, current);
     const KernelWork& work = shown_kernel(node);
-    return {function_of(work.kernel()),
+    return {function_of(work.kernel(), work.device()),
             work.grid().x,
             work.grid().y,
             work.grid().z,

@@ -69,10 +69,16 @@ const void* unloadable_module(const void* place) {
 void forget(Registry& all, Registry::Kernels::iterator kernel) {
     const KernelEntry& entry = kernel->second;
     all.by_kernel_handle.erase(&entry);
-    all.by_function_handle.erase(&entry.function_handle);
+    for (const char& handle : entry.function_handles)
+        all.by_function_handle.erase(&handle);
     if (const auto name = all.names.find(entry.symbol); name != all.names.end())
         all.gone_names.push_back(all.names.extract(name));
     all.gone.push_back(all.kernels.extract(kernel));
+}
+
+void note_functions(Registry& all, const KernelEntry& entry) {
+    for (const char& handle : entry.function_handles)
+        all.by_function_handle.emplace(&handle, &entry);
 }
 
 /// Throws if nvcc compiled the kernel.
@@ -105,7 +111,7 @@ void note_nvcc_kernel(const FatBinary& binary, const void* symbol, const char* n
         entry.binary = &binary;
         entry.max_dynamic_shared_bytes = static_shared_limit - static_cast<int>(row->static_shared);
         all.by_kernel_handle.emplace(&entry, &entry);
-        all.by_function_handle.emplace(&entry.function_handle, &entry);
+        note_functions(all, entry);
         all.names.insert_or_assign(symbol, row->name);
         return;
     }
@@ -159,7 +165,7 @@ void register_kernel(const void* symbol, CallThunk call, const ParamLayout* para
     if (is_new) {
         const KernelEntry& entry = found->second;
         registry().by_kernel_handle.emplace(&entry, &entry);
-        registry().by_function_handle.emplace(&entry.function_handle, &entry);
+        note_functions(registry(), entry);
     }
 }
 
@@ -225,8 +231,15 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown, Forms fo
     return *kernel;
 }
 
-cudaFunction_t function_of(const KernelEntry& kernel) {
-    return reinterpret_cast<cudaFunction_t>(const_cast<char*>(&kernel.function_handle));
+cudaFunction_t function_of(const KernelEntry& kernel, int device) {
+    return reinterpret_cast<cudaFunction_t>(const_cast<char*>(&kernel.function_handles[device]));
+}
+
+std::optional<int> device_of_function(const void* handle) {
+    const std::shared_lock lock(registry().mutex);
+    const auto found = registry().by_function_handle.find(handle);
+    if (found == registry().by_function_handle.end()) return std::nullopt;
+    return static_cast<int>(static_cast<const char*>(handle) - found->second->function_handles);
 }
 
 void name_kernel(const void* symbol, const char* name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "grid_run.hpp"
+#include "runtime/device_model.hpp"
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
 #include <cudart_cpu/kernel.hpp>
@@ -10,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +39,9 @@ struct KernelEntry {
     mutable std::atomic<bool> is_of_library{false};
     /// Registered by a shared object loaded as a library: PTX texts do not name it.
     mutable std::atomic<bool> is_of_module{false};
-    /// Its address is the cudaFunction_t; its value means nothing. The cudaKernel_t is the address of the entry itself.
-    const char function_handle = 0;
+    /// Their addresses are the cudaFunction_t of each device; their values mean nothing. The cudaKernel_t is the
+    /// address of the entry itself.
+    const char function_handles[max_devices] = {};
 };
 
 /// The forms accepted for a kernel.
@@ -56,8 +59,10 @@ const KernelEntry* find_kernel(const void* function, Forms forms = Forms::symbol
 const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErrorInvalidResourceHandle,
                              Forms forms = Forms::symbol_or_handles);
 
-/// The kernel's cudaFunction_t, also its CUfunction.
-cudaFunction_t function_of(const KernelEntry& kernel);
+/// The kernel's cudaFunction_t of a device, also its CUfunction.
+cudaFunction_t function_of(const KernelEntry& kernel, int device = current_device());
+/// The device of a cudaFunction_t; none for another handle.
+std::optional<int> device_of_function(const void* handle);
 
 /// Registers a kernel compiled by nvcc: `name` is mangled. `module` is the translation of its fat binary; null if there
 /// is none, or none yet.

@@ -69,4 +69,21 @@ void set_preferred_device(int device);
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void set_current_device(int device);
 
+/// Makes a device current for a time.
+class OnDevice {
+  public:
+    explicit OnDevice(int device) : outer_(current_device()) {
+        if (device != outer_) set_current_device(device);
+    }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+    ~OnDevice() {
+        if (current_device() != outer_) set_current_device(outer_);
+    }
+    [[nodiscard]] int outer() const noexcept { return outer_; }
+
+  private:
+    int outer_;
+};
+
 } // namespace cudart_cpu::detail

@@ -28,6 +28,7 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
     if (!attributes.has_priority) attributes.kernel.priority = stream.priority();
     int& scheduling = attributes.kernel.cluster_scheduling; // CUDA reports the policy behind the default
     if (scheduling == cudaClusterSchedulingPolicyDefault) scheduling = cudaClusterSchedulingPolicySpread;
+    const OnDevice device(stream.device());
     const NodesInContext context(stream.context());
     auto work = std::make_shared<KernelWork>(params, attributes.kernel);
     std::vector<cudaGraphEdgeData> data = capture->front_of(stream).data;

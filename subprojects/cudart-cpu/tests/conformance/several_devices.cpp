@@ -1,5 +1,6 @@
 // Streams, events and captures of several devices: with one device, each test says that it was skipped.
 #include "capture.hpp"
+#include "driver.hpp"
 
 #include <memory>
 #include <vector>
@@ -95,6 +96,80 @@ TEST_CASE("a kernel is launched in a stream of another device", "[devices]") {
     REQUIRE_CUDA(cudaStreamSynchronize(*stream));
     const OnSecond here;
     REQUIRE(data->read() == std::vector{5});
+}
+
+TEST_CASE("a kernel has a function for each device, and a node the device of its function", "[devices][driver]") {
+    if (skipped_with_one_device()) return;
+    const auto current = entry_point<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000);
+    const auto add = entry_point<PFN_cuGraphAddKernelNode_v12000>("cuGraphAddKernelNode", 12000);
+    const auto get = entry_point<PFN_cuGraphKernelNodeGetParams_v12000>("cuGraphKernelNodeGetParams", 12000);
+    const auto set = entry_point<PFN_cuGraphKernelNodeSetParams_v12000>("cuGraphKernelNodeSetParams", 12000);
+    const auto set_in_exec =
+        entry_point<PFN_cuGraphExecKernelNodeSetParams_v12000>("cuGraphExecKernelNodeSetParams", 12000);
+    const void* const symbol = reinterpret_cast<const void*>(store);
+    const auto data = on_second<DeviceInts>(1);
+    CUfunction const here = function_of(symbol);
+    CUfunction there = nullptr;
+    CUcontext far = nullptr;
+    {
+        const OnSecond second;
+        there = function_of(symbol);
+        REQUIRE(current(&far) == CUDA_SUCCESS);
+    }
+    REQUIRE(here != there);
+
+    int* target = data->data();
+    int index = 0;
+    int value = 5;
+    void* arguments[] = {&target, &index, &value};
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = there;
+    params.gridDimX = params.gridDimY = params.gridDimZ = params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = arguments;
+    const Graph graph;
+    CUgraphNode node = nullptr;
+    REQUIRE(add(&node, graph, nullptr, 0, &params) == CUDA_SUCCESS);
+    CUDA_KERNEL_NODE_PARAMS found{};
+    REQUIRE(get(node, &found) == CUDA_SUCCESS);
+    REQUIRE(found.func == there);
+    REQUIRE(found.ctx == far);
+    value = 6;
+    REQUIRE(set(node, &params) == CUDA_SUCCESS);
+    REQUIRE(get(node, &found) == CUDA_SUCCESS);
+    REQUIRE(found.ctx == far);
+    Exec exec(graph);
+    value = 7;
+    REQUIRE(set_in_exec(exec, node, &params) == CUDA_SUCCESS);
+    params.func = here;
+    REQUIRE(set_in_exec(exec, node, &params) != CUDA_SUCCESS);
+    params.func = nullptr;
+    cudaKernel_t kernel = nullptr;
+    REQUIRE_CUDA(cudaGetKernel(&kernel, symbol));
+    params.kern = reinterpret_cast<CUkernel>(kernel);
+    REQUIRE(set_in_exec(exec, node, &params) != CUDA_SUCCESS); // of the current context
+    params.ctx = far;
+    REQUIRE(set_in_exec(exec, node, &params) == CUDA_SUCCESS);
+    exec.run(Stream());
+    const OnSecond second;
+    REQUIRE(data->read() == std::vector{7});
+}
+
+TEST_CASE("the driver launches a function in a stream of its device, whichever device is current",
+          "[devices][driver]") {
+    if (skipped_with_one_device()) return;
+    const auto launch = entry_point<PFN_cuLaunchKernel_v4000>("cuLaunchKernel", 4000);
+    const void* const symbol = reinterpret_cast<const void*>(nothing);
+    CUfunction const here = function_of(symbol);
+    const auto stream = on_second<Stream>();
+    CUfunction there = nullptr;
+    {
+        const OnSecond second;
+        there = function_of(symbol);
+    }
+    REQUIRE(launch(here, 1, 1, 1, 1, 1, 1, 0, *stream, nullptr, nullptr) == CUDA_ERROR_INVALID_HANDLE);
+    Capture capture(*stream);
+    REQUIRE(launch(there, 1, 1, 1, 1, 1, 1, 0, *stream, nullptr, nullptr) == CUDA_SUCCESS);
+    REQUIRE(nodes_of(capture.end()).size() == 1);
 }
 
 TEST_CASE("the device of a captured stream is not told, and asking breaks the capture", "[devices][capture]") {
