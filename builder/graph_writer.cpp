@@ -2,6 +2,7 @@
 #include "graph_writer.hpp"
 
 #include "add_node.hpp"
+#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
@@ -12,6 +13,7 @@
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
 #include "graph/in_force.hpp"
+#include "graph/node_devices.hpp"
 #include "new_conditional.hpp"
 #include "new_root.hpp"
 #include "node/allocation.hpp"
@@ -101,10 +103,20 @@ class GraphWriter {
     [[nodiscard]] Node made(std::uint32_t index) const { return graph_.identity().handle(first_ + index); }
     [[nodiscard]] NodePlace place(std::uint32_t index) const { return {&source_, index}; }
 
+    /// Returns the device of a copy: as given to the builder, or as CUDA reports it for kernels and fills, which are of
+    /// the device that is current when they are made.
+    [[nodiscard]] int device_to_write(std::uint32_t index) {
+        const NodeRecord& record = source_.records().nodes()[index];
+        const bool is_of_current = record.kind == NodeKind::kernel || record.kind == NodeKind::memset;
+        if (record.device != any_device || !is_of_current || is_only_device()) return record.device;
+        bind_context();
+        return devices_.of(source_, index);
+    }
+
     void write(std::uint32_t index) {
         const NodeRecord& record = source_.records().nodes()[index];
         std::optional<PlacedIn> device;
-        if (record.device != any_device) device.emplace(graph_, record.device);
+        if (const int known = device_to_write(index); known != any_device) device.emplace(graph_, known);
         bool declares = true;
         is_disabled_.push_back(is_disabled(copy_.state, place(index)));
         const auto visit = [&](const auto& block) {
@@ -342,6 +354,7 @@ class GraphWriter {
     Copy& copy_;
     SourceLocation where_;
     std::uint32_t first_;
+    NodeDevices devices_;
     std::vector<bool> is_written_;  ///< by edge of the source
     std::vector<bool> is_disabled_; ///< by node of the source
     std::vector<const KernelSignature*> signatures_;

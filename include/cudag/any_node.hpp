@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -122,6 +123,10 @@ class CUDAG_EXPORT Node {
     [[nodiscard]] cudaGraphNode_t native() const;
     /// Returns the id that tools, such as CUPTI and Nsight Systems, give this node. Throws GraphError before CUDA 13.1.
     [[nodiscard]] std::uint64_t tools_id() const;
+    /// Returns the device of the node: for a kernel as CUDA reports it; for others as given by `b.on(device)`, or else
+    /// the device of the memory of a fill, a copy (of the destination, unless that is host memory) or an allocation.
+    /// Nothing for other nodes, such as joins. Also for captured nodes.
+    [[nodiscard]] std::optional<int> device() const;
     /// Describes the launch of a kernel node, with its current values in the Graph. Throws GraphError for other kinds.
     [[nodiscard]] KernelInfo kernel_info() const;
 

@@ -39,8 +39,9 @@ struct NodeProfile {
     std::string label{};       ///< "" without one
     std::string description{}; ///< the node as in errors: "kernel \"scale\" inside child \"layer\" at a.cpp:12"
     NodeKind kind = NodeKind::empty;
-    std::string kernel{};      ///< name of its kernel, "scale<float>"; "" for other kinds
-    SourceLocation location{}; ///< of the node's creation
+    std::string kernel{};                     ///< name of its kernel, "scale<float>"; "" for other kinds
+    SourceLocation location{};                ///< of the node's creation
+    std::optional<int> device = std::nullopt; ///< see `Node::device`
     /// The child or conditional node around this one, as an index into `Profile::nodes()`; none outside of both.
     std::optional<std::size_t> outer = std::nullopt;
     std::size_t body = 0; ///< the number of its graph inside that node
@@ -124,11 +125,12 @@ class CUDAG_EXPORT Profile {
     [[nodiscard]] std::vector<double> durations() const;
 
     /// Returns the times of the launches, the critical path, and a table of the nodes, the longest first; * marks nodes
-    /// of the critical path. Nodes without times are counted.
+    /// of the critical path. Nodes without times are counted. For nodes on several devices, also the time in which each
+    /// device is busy in the typical launch.
     [[nodiscard]] std::string to_string() const;
     /// Returns the typical launch as JSON in Chrome's Trace Event Format, which Perfetto and chrome://tracing open: a
     /// slice for each run, with its label and lane; a row for nodes around others; edges as flows. An edge through a
-    /// node without times begins at the predecessor that ended last.
+    /// node without times begins at the predecessor that ended last. Each of several devices is a process.
     [[nodiscard]] std::string chrome_trace() const;
     /// Returns the graph as Graphviz text, as written, with the nodes coloured by duration: the longest is red. Thick
     /// lines show the critical path.

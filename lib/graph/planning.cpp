@@ -18,6 +18,7 @@
 #include "graph_tree.hpp"
 #include "native_graph.hpp"
 #include "node/kernel_attributes.hpp"
+#include "node_devices.hpp"
 #include "plan/ends.hpp"
 #include "plan/plan.hpp"
 
@@ -85,55 +86,26 @@ const DeviceRules& device_rules() {
     return found != known.end() ? found->second : known.emplace(device, rules_of_device()).first->second;
 }
 
-/// Returns the device of a context, which is current for a moment.
-int device_of_context(CUcontext context) {
-    CUresult pushed = driver().ctx_push_current(context);
-    if (pushed == CUDA_ERROR_INVALID_CONTEXT)
-        if (const CUcontext converted = converted_green_context(context); converted != nullptr)
-            pushed = driver().ctx_push_current(converted);
-    checked_driver<GraphError>(pushed, "cuCtxPushCurrent");
-    CUdevice device = 0;
-    const CUresult result = driver().ctx_get_device(&device);
-    static_cast<void>(driver().ctx_pop_current(&context));
-    checked_driver<GraphError>(result, "cuCtxGetDevice");
-    return device;
+/// Returns the device of each node; empty if all are on one. CUDA reports only those of kernels: a copy or fill is on
+/// the device given to the builder, or on the device of a node before it.
+std::vector<std::uint32_t> devices_of_nodes(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
+    if (device_count() == 1) return {};
+    bind_context();
+    NodeDevices devices;
+    constexpr auto unknown = static_cast<std::uint32_t>(any_device);
+    const GraphRecords& records = records_of(graph);
+    std::vector<std::uint32_t> found(records.natives().size(), unknown);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        found[i] = static_cast<std::uint32_t>(records.nodes()[i].kind == NodeKind::kernel
+                                                  ? devices.of_kernel(records.natives()[i])
+                                                  : device_behind(records.nodes()[i].device));
+    for (const EdgeRecord& edge : edges)
+        if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
+    const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
+    std::ranges::replace(found, unknown, known == found.end() ? 0 : *known);
+    const bool is_one = std::ranges::all_of(found, [&](std::uint32_t device) { return device == found.front(); });
+    return is_one ? std::vector<std::uint32_t>() : found;
 }
-
-/// Finds the devices of the nodes of one graph.
-class NodeDevices {
-  public:
-    /// Returns the device of each node; empty if all are on one. CUDA reports only those of kernels: a copy or fill is
-    /// on the device given to the builder, or on the device of a node before it.
-    [[nodiscard]] static std::vector<std::uint32_t> of(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
-        if (device_count() == 1) return {};
-        bind_context();
-        NodeDevices devices;
-        constexpr auto unknown = static_cast<std::uint32_t>(any_device);
-        const GraphRecords& records = records_of(graph);
-        std::vector<std::uint32_t> found(records.natives().size(), unknown);
-        for (std::size_t i = 0; i < found.size(); ++i)
-            if (records.nodes()[i].kind == NodeKind::kernel)
-                found[i] = devices.of_kernel(records.natives()[i]);
-            else
-                found[i] = static_cast<std::uint32_t>(device_behind(records.nodes()[i].device));
-        for (const EdgeRecord& edge : edges)
-            if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
-        const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
-        std::ranges::replace(found, unknown, known == found.end() ? 0 : *known);
-        const bool is_one = std::ranges::all_of(found, [&](std::uint32_t device) { return device == found.front(); });
-        return is_one ? std::vector<std::uint32_t>() : found;
-    }
-
-  private:
-    [[nodiscard]] std::uint32_t of_kernel(cudaGraphNode_t node) {
-        CUcontext context = read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
-        const auto [place, is_new] = of_context_.try_emplace(context);
-        if (is_new) place->second = static_cast<std::uint32_t>(device_of_context(context));
-        return place->second;
-    }
-
-    std::map<CUcontext, std::uint32_t> of_context_;
-};
 
 /// Finds the kernels that may start early. Early launch is for two kernels of one context: CUDA is asked for contexts
 /// if there may be several.
@@ -214,7 +186,7 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
     if (wants_early) input.early = early_nodes(graph);
     if (wants_lanes) {
         input.lanes = device_rules().lanes;
-        input.devices = NodeDevices::of(graph, edges);
+        input.devices = devices_of_nodes(graph, edges);
         input.is_off_lanes = input.is_join;
         input.is_off_lanes.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)

@@ -12,6 +12,7 @@
 #include "graph/graph_owners.hpp"
 #include "graph/graph_records.hpp"
 #include "graph/names.hpp"
+#include "graph/node_devices.hpp"
 #include "graph/node_record.hpp"
 #include "kernel_match.hpp"
 #include "node/kernel_attributes.hpp"
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -141,6 +143,15 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
     if ((*actual)->kind != expected)
         detail::refuse(fmt::format("it is no {} node", to_string(expected)),
                        detail::node_subject(graph, index, "as: "));
+}
+
+std::optional<int> Node::device() const {
+    const GraphState& graph = GraphIdentity::of(*this);
+    const std::uint32_t index = GraphIdentity::index_unchecked(*this);
+    const auto lock = lock_of(graph);
+    detail::bind_context();
+    const int device = detail::NodeDevices().of(graph, index);
+    return device == detail::any_device ? std::nullopt : std::optional(device);
 }
 
 KernelInfo Node::kernel_info() const {

@@ -4,6 +4,8 @@
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
 
+#include "cuda/device_guard.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/numbered_contexts.hpp"
 #include "data_flow.hpp"
 #include "dot_text.hpp"
@@ -16,6 +18,7 @@
 #include "graph/graph_locks.hpp"
 #include "graph/graph_records.hpp"
 #include "graph/graph_tree.hpp"
+#include "graph/node_devices.hpp"
 #include "handles/text.hpp"
 #include "node/rules.hpp"
 #include "node_look.hpp"
@@ -222,7 +225,7 @@ class DotWriter {
         case DotColor::kind:
             return filled(detail::rules_of(node.kind).color);
         case DotColor::device:
-            return filled(color_of_device(node.device));
+            return filled(color_of_device(device_of(graph, index)));
         case DotColor::race:
             return in_races_.contains({&graph, index}) ? filled("#ff9999") : "";
         case DotColor::duration:
@@ -230,6 +233,14 @@ class DotWriter {
         default:
             return "";
         }
+    }
+
+    /// The device of a node, or the number of its context.
+    [[nodiscard]] static int device_of(const GraphState& graph, std::uint32_t index) {
+        const int given = records_of(graph).nodes()[index].device;
+        if (given != detail::any_device || detail::is_only_device()) return given;
+        detail::bind_context();
+        return detail::NodeDevices().of(graph, index);
     }
 
     /// The duration of a node; 0 if it is unknown, as inside inner graphs.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,16 +61,15 @@ class TraceWriter {
         : profile_(profile), before_(dependencies_of(profile)), order_(profile.nodes(), before_, profile.timeline()) {}
 
     std::string write() {
-        name("process_name", 0, "cudag");
+        name_processes();
         std::size_t lanes = 0;
         for (const NodeRun& run : profile_.timeline())
             lanes = std::max(lanes, run.lane + 1);
         for (std::size_t lane = 0; lane < lanes; ++lane)
-            name("thread_name", lane, fmt::format("lane {}", lane));
-        for (std::size_t i = 0; i < profile_.timeline().size(); ++i) {
-            const NodeRun& run = profile_.timeline()[i];
-            slice(run.node, run.begin, run.end, run.lane);
-        }
+            for (const int process : processes_)
+                name("thread_name", {process, lane}, fmt::format("lane {}", lane));
+        for (const NodeRun& run : profile_.timeline())
+            slice(run.node, run.begin, run.end, row_of(run));
         write_outer(lanes);
         for (std::size_t i = 0; i < profile_.timeline().size(); ++i)
             write_flows(i);
@@ -84,20 +84,44 @@ class TraceWriter {
         return lists;
     }
 
-    void event(const std::string& fields) {
-        events_ += fmt::format("{}{{\"pid\": 0, {}}}", events_.empty() ? "" : ",\n", fields);
+    /// A row of the picture.
+    struct Row {
+        int process; ///< 0 is the only one, or else that of nodes without a device
+        std::size_t number;
+    };
+
+    /// The process of a node: one for each of several devices.
+    [[nodiscard]] int process_of(std::size_t node) const {
+        const std::optional<int>& device = profile_.nodes()[node].device;
+        return processes_.size() == 1 || !device ? 0 : *device + 1;
+    }
+    [[nodiscard]] Row row_of(const NodeRun& run) const { return {process_of(run.node), run.lane}; }
+
+    void name_processes() {
+        name("process_name", {0, 0}, "cudag");
+        const std::set<int> devices = detail::devices_in(profile_);
+        if (devices.size() < 2) return;
+        for (const int device : devices) {
+            processes_.push_back(device + 1);
+            name("process_name", {device + 1, 0}, fmt::format("device {}", device));
+        }
     }
 
-    void name(std::string_view what, std::size_t row, std::string_view name) {
-        event(fmt::format("\"ph\": \"M\", \"tid\": {}, \"name\": \"{}\", \"args\": {{\"name\": {}}}", row, what,
-                          json_string(name)));
+    void event(const Row& row, std::string_view phase, const std::string& fields) {
+        events_ += fmt::format("{}{{\"pid\": {}, \"ph\": {}, \"tid\": {}, {}}}", events_.empty() ? "" : ",\n",
+                               row.process, phase, row.number, fields);
     }
 
-    void slice(std::size_t index, double begin, double end, std::size_t row) {
+    void name(std::string_view what, const Row& row, std::string_view name) {
+        event(row, "\"M\"", fmt::format("\"name\": \"{}\", \"args\": {{\"name\": {}}}", what, json_string(name)));
+    }
+
+    void slice(std::size_t index, double begin, double end, const Row& row) {
         const NodeProfile& node = profile_.nodes()[index];
-        event(fmt::format("\"ph\": \"X\", \"tid\": {}, \"ts\": {:.3f}, \"dur\": {:.3f}, \"name\": {}, \"cat\": \"{}\", "
+        event(row, "\"X\"",
+              fmt::format("\"ts\": {:.3f}, \"dur\": {:.3f}, \"name\": {}, \"cat\": \"{}\", "
                           "\"args\": {{\"node\": {}, \"median us\": {:.3f}, \"on critical path\": {}}}",
-                          row, begin, end - begin, json_string(detail::short_name(node)), to_string(node.kind),
+                          begin, end - begin, json_string(detail::short_name(node)), to_string(node.kind),
                           json_string(node.description), node.duration.median, node.is_critical));
     }
 
@@ -127,10 +151,10 @@ class TraceWriter {
             const auto row = static_cast<std::size_t>(free - free_from.begin());
             if (free == free_from.end()) {
                 free_from.push_back(0);
-                name("thread_name", first_row + row, "nodes around others");
+                name("thread_name", {0, first_row + row}, "nodes around others");
             }
             free_from[row] = outer.end;
-            slice(outer.node, outer.begin, outer.end, first_row + row);
+            slice(outer.node, outer.begin, outer.end, {0, first_row + row});
         }
     }
 
@@ -153,19 +177,19 @@ class TraceWriter {
         const NodeRun& after = profile_.timeline()[to];
         // A flow belongs to the slice around its time: the end of a slice may be the begin of another one.
         const double at = std::min(after.begin, before.begin + 0.9 * (before.end - before.begin));
-        const auto end = [&](std::string_view phase, std::size_t row, double time) {
-            event(fmt::format("\"ph\": {}, \"tid\": {}, \"ts\": {:.3f}, \"id\": {}, \"name\": \"edge\", \"cat\": "
-                              "\"edge\"",
-                              phase, row, time, flows_));
+        const auto end = [&](std::string_view phase, const Row& row, double time) {
+            event(row, phase,
+                  fmt::format("\"ts\": {:.3f}, \"id\": {}, \"name\": \"edge\", \"cat\": \"edge\"", time, flows_));
         };
-        end("\"s\"", before.lane, at);
-        end("\"f\", \"bp\": \"e\"", after.lane, after.begin);
+        end("\"s\"", row_of(before), at);
+        end("\"f\", \"bp\": \"e\"", row_of(after), after.begin);
         ++flows_;
     }
 
     const Profile& profile_;
     std::vector<std::vector<std::size_t>> before_;
     detail::RunOrder order_;
+    std::vector<int> processes_{0};
     std::string events_;
     std::size_t flows_ = 0;
 };

@@ -17,7 +17,9 @@ namespace {
 
 class ProfileDot {
   public:
-    explicit ProfileDot(const Profile& profile) : nodes_(profile.nodes()), ends_(detail::ends_of(nodes_)) {
+    explicit ProfileDot(const Profile& profile)
+        : nodes_(profile.nodes()), ends_(detail::ends_of(nodes_)),
+          is_on_several_(detail::devices_in(profile).size() > 1) {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             if (ends_[i] == i + 1) longest_ = std::max(longest_, nodes_[i].duration.median);
     }
@@ -52,13 +54,16 @@ class ProfileDot {
         const bool is_leaf = ends_[i] == i + 1;
         const double heat = is_leaf && longest_ > 0 ? node.duration.median / longest_ : 0;
         const std::string time = node.runs == 0 ? "" : fmt::format("\\n{:.1f} us", node.duration.median);
-        text_ += fmt::format("{}n{} [label=\"{}{}\", fillcolor=\"0.05 {:.3f} 1.000\"{}];\n", indent, i,
-                             detail::quoted_in_dot(detail::short_name(node)), time, heat,
+        const std::string device =
+            is_on_several_ && node.device ? fmt::format("\\ndevice {}", *node.device) : std::string();
+        text_ += fmt::format("{}n{} [label=\"{}{}{}\", fillcolor=\"0.05 {:.3f} 1.000\"{}];\n", indent, i,
+                             detail::quoted_in_dot(detail::short_name(node)), time, device, heat,
                              node.is_critical ? ", penwidth=2.5" : "");
     }
 
     const std::vector<NodeProfile>& nodes_;
     std::vector<std::size_t> ends_;
+    bool is_on_several_;
     double longest_ = 0; ///< of the nodes without others inside
     std::string text_{};
 };

@@ -28,7 +28,25 @@ std::string list_path(const Profile& profile) {
     return text;
 }
 
+/// The time in which some node of `device` runs in the typical launch. The runs are in the order of their begin.
+double busy_time(const Profile& profile, int device) {
+    double busy = 0, until = 0;
+    for (const NodeRun& run : profile.timeline()) {
+        if (profile.nodes()[run.node].device != device) continue;
+        busy += std::max(0.0, run.end - std::max(run.begin, until));
+        until = std::max(until, run.end);
+    }
+    return busy;
+}
+
 } // namespace
+
+std::set<int> detail::devices_in(const Profile& profile) {
+    std::set<int> devices;
+    for (const NodeProfile& node : profile.nodes())
+        if (node.runs != 0 && node.device) devices.insert(*node.device);
+    return devices;
+}
 
 std::string detail::short_name(const NodeProfile& node) {
     if (!node.label.empty()) return node.label;
@@ -76,18 +94,24 @@ std::string Profile::to_string() const {
     if (launch_gap()) text += fmt::format(", launch gap {:.1f}", launch_gap()->median);
     text += fmt::format("\ncritical path {:.1f}, in which its nodes run for {:.1f}: {}\n", critical_time(),
                         critical_busy_time(), list_path(*this));
+    const std::set<int> devices = detail::devices_in(*this);
+    const bool is_on_several = devices.size() > 1;
+    for (const int device : devices)
+        if (is_on_several) text += fmt::format("device {} is busy for {:.1f}\n", device, busy_time(*this, device));
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (nodes_[i].runs != 0) order.push_back(i);
     std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return nodes_[i].duration.median; });
-    text += fmt::format("  {:>9} {:>8} {:>7} {:>9} {:>6} {:>5}  node\n", "duration", "spread", "share", "start", "runs",
-                        "lane");
+    text += fmt::format("  {:>9} {:>8} {:>7} {:>9} {:>6} {:>5}{}  node\n", "duration", "spread", "share", "start",
+                        "runs", "lane", is_on_several ? " device" : "");
     for (const std::size_t i : order) {
         const NodeProfile& node = nodes_[i];
         const double share = gpu_time().median == 0 ? 0 : 100 * node.duration.median / gpu_time().median;
-        text += fmt::format("{} {:>9.1f} {:>8.1f} {:>5.1f} % {:>9.1f} {:>6.4g} {:>5}  {}\n",
-                            node.is_critical ? '*' : ' ', node.duration.median, node.duration.spread, share,
-                            node.start.median, node.runs, node.lane, node.description);
+        const std::string device = node.device ? std::to_string(*node.device) : "";
+        text +=
+            fmt::format("{} {:>9.1f} {:>8.1f} {:>5.1f} % {:>9.1f} {:>6.4g} {:>5}{}  {}\n", node.is_critical ? '*' : ' ',
+                        node.duration.median, node.duration.spread, share, node.start.median, node.runs, node.lane,
+                        is_on_several ? fmt::format(" {:>6}", device) : "", node.description);
     }
     if (const std::size_t rest = nodes_.size() - order.size(); rest != 0)
         text += fmt::format("{} node{} without times\n", rest, rest == 1 ? "" : "s");

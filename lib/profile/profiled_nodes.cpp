@@ -1,6 +1,7 @@
 // The nodes of an exec, for a profile.
 #include "profiled_nodes.hpp"
 
+#include "cuda/driver.hpp"
 #include "cuda/kernel_name.hpp"
 #include "exec/exec_state.hpp"
 #include "graph/graph_edges.hpp"
@@ -8,6 +9,7 @@
 #include "graph/graph_records.hpp"
 #include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
+#include "graph/node_devices.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +27,7 @@ namespace {
 
 class Listing {
   public:
-    explicit Listing(const ExecState& exec) : exec_(exec), nodes_{.exec = exec.native()} {}
+    explicit Listing(const ExecState& exec) : exec_(exec), nodes_{.exec = exec.native()} { bind_context(); }
 
     ExecNodes list() {
         add(exec_.source(), std::nullopt);
@@ -65,11 +67,13 @@ class Listing {
         const NodeRecord& record = records_of(graph).nodes()[index];
         const NodePlace place{&graph, index};
         const auto* const* kernel = std::get_if<const KernelParams*>(&exec_.effective().of(place));
+        const int device = devices_.of(graph, index);
         nodes_.profiled.nodes.push_back({.label = std::string(without_nul(record.label)),
                                          .description = place.describe(),
                                          .kind = record.kind,
                                          .kernel = kernel == nullptr ? "" : kernel_name((*kernel)->function),
                                          .location = record.location,
+                                         .device = device == any_device ? std::nullopt : std::optional(device),
                                          .outer = outer,
                                          .body = tree_of(graph).number()});
         nodes_.profiled.before.emplace_back();
@@ -99,6 +103,7 @@ class Listing {
 
     const ExecState& exec_;
     ExecNodes nodes_;
+    NodeDevices devices_{};
     std::unordered_map<const GraphState*, std::vector<std::size_t>> places_{}; ///< of the nodes of each graph
 };
 

@@ -1,0 +1,81 @@
+// The devices of nodes, as far as CUDA or the builder knows them.
+#include "node_devices.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/node_calls.hpp"
+#include "cuda/numbered_contexts.hpp"
+#include "graph_records.hpp"
+#include "node/node_params.hpp"
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Returns the device of a context, which is current for a moment.
+int device_within(CUcontext context) {
+    CUresult pushed = driver().ctx_push_current(context);
+    if (pushed == CUDA_ERROR_INVALID_CONTEXT)
+        if (const CUcontext converted = converted_green_context(context); converted != nullptr)
+            pushed = driver().ctx_push_current(converted);
+    checked_driver<GraphError>(pushed, "cuCtxPushCurrent");
+    CUdevice device = 0;
+    const CUresult result = driver().ctx_get_device(&device);
+    static_cast<void>(driver().ctx_pop_current(&context));
+    checked_driver<GraphError>(result, "cuCtxGetDevice");
+    return device;
+}
+
+/// Returns the device of device memory; any_device for other memory. CUDA does not know graph memory outside launches.
+int device_of_memory(const GraphRecords& records, const void* memory) {
+    if (memory == nullptr) return any_device;
+    if (const GraphAllocation* const own = records.allocations().find(reinterpret_cast<std::uintptr_t>(memory)))
+        return std::get<const AllocParams*>(records.params(*own->alloc))->device;
+    cudaPointerAttributes attributes{};
+    const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
+    ignore(status);
+    return status == cudaSuccess && attributes.type == cudaMemoryTypeDevice ? attributes.device : any_device;
+}
+
+int device_of_copy(const GraphRecords& records, const void* destination, const void* source) {
+    const int device = device_of_memory(records, destination);
+    return device != any_device ? device : device_of_memory(records, source);
+}
+
+} // namespace
+
+int NodeDevices::of_kernel(cudaGraphNode_t node) {
+    CUcontext const context = read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
+    const auto [place, is_new] = of_context_.try_emplace(context, any_device);
+    if (is_new) place->second = device_within(context);
+    return place->second;
+}
+
+int NodeDevices::of(const GraphState& graph, std::uint32_t index) {
+    const GraphRecords& records = records_of(graph);
+    if (records.nodes()[index].kind == NodeKind::kernel) return of_kernel(records.natives()[index]);
+    if (const int given = records.nodes()[index].device; given != any_device) return device_behind(given);
+    return std::visit(
+        [&](const auto& params) -> int {
+            using Params = std::decay_t<decltype(params)>;
+            if constexpr (std::is_same_v<Params, const SetParams*>)
+                return device_of_memory(records, params->destination);
+            else if constexpr (std::is_same_v<Params, const CopyParams*>)
+                return device_of_copy(records, params->destination, params->source);
+            else if constexpr (std::is_same_v<Params, const cudaMemcpy3DParms*>)
+                return device_of_copy(records, params->dstPtr.ptr, params->srcPtr.ptr);
+            else if constexpr (std::is_same_v<Params, const AllocParams*>)
+                return params->device;
+            else if constexpr (std::is_same_v<Params, const FreeParams*>)
+                return device_of_memory(records, params->address);
+            else
+                return any_device;
+        },
+        records.params(index));
+}
+
+} // namespace cudag::detail
