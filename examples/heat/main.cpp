@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -41,6 +42,8 @@ By NCCL, rows go from device to device, and one launch is the whole solution: a 
   --output FILE    write the plate as a PPM file
   --verify         compare all values with those of one rank in plain C++, bit by bit
   --dot FILE       write the graph of rank 0 to FILE, for Graphviz: dot -Tsvg FILE
+  --deadline S     end with an error if a launch makes no progress for S seconds: another rank may be lost (60)
+  --lose RANK      kill this rank in the third launch or turn of the graph, to see what the others do
   --help           print this
 
 The exit code is 2 if the arguments are no good, 1 if a value was wrong, or CUDA or MPI reported an error.
@@ -54,6 +57,8 @@ struct Options {
     std::string exchange; ///< empty for the default
     std::string output;
     std::string dot;
+    std::chrono::seconds deadline{60};
+    int lost = -1;
     bool verify = false;
     bool help = false;
 };
@@ -80,6 +85,10 @@ Options parse_options(const std::vector<std::string>& all) {
             options.output = arguments.value();
         } else if (arguments.is("--dot")) {
             options.dot = arguments.value();
+        } else if (arguments.is("--deadline")) {
+            options.deadline = std::chrono::seconds(arguments.number(1, 86400));
+        } else if (arguments.is("--lose")) {
+            options.lost = static_cast<int>(arguments.number(0, 10'000));
         } else if (arguments.is("--verify")) {
             options.verify = true;
         } else if (arguments.is("--help")) {
@@ -114,17 +123,46 @@ Run settle(const Options& options, const Ranks& ranks, AnySlab& slab, cudag::Str
     return run;
 }
 
+// lost begins
+/// Waits for the loop on the device, as long as it makes progress. Otherwise ends it, and throws.
+template <class Progress>
+void watch(const cudag::Stream& stream, const cudag::nccl::Communicator& comm, const NcclSlab& slab,
+           std::chrono::seconds deadline, const Progress& progress) {
+    unsigned seen = 0;
+    auto last = std::chrono::steady_clock::now();
+    while (!stream.query()) {
+        const auto now = std::chrono::steady_clock::now();
+        if (slab.turns() != seen) last = now;
+        seen = slab.turns();
+        if (now - last > deadline) { // a collective waits for a rank, perhaps for ever
+            comm.abort();
+            stream.synchronize();
+            throw std::runtime_error("turn " + std::to_string(seen) +
+                                     " of the loop has not ended in time; another rank "
+                                     "may be lost");
+        }
+        progress(seen);
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+}
+// lost ends
+
+/// The end of a rank that the user wants lost.
+void lose_if_wanted(const Options& options, const Ranks& ranks, unsigned steps) {
+    if (ranks.rank() == options.lost && steps >= 3) std::raise(SIGKILL);
+}
+
 /// Launches the loop on the device once, and watches it.
-Run settle_at_once(const Options& options, const Ranks& ranks, NcclSlab& slab, cudag::Stream& stream,
-                   cudag::Exec& exec) {
+Run settle_at_once(const Options& options, const Ranks& ranks, NcclSlab& slab, cudag::Stream& stream, cudag::Exec& exec,
+                   const cudag::nccl::Communicator& comm) {
     slab.reset(stream);
     const example::Progress progress("sweep", options.most);
     const auto begin = std::chrono::steady_clock::now();
     exec.launch(stream);
-    while (!stream.query()) {
-        if (ranks.rank() == 0) progress.show(std::size_t{slab.turns()} * options.sweeps);
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    watch(stream, comm, slab, options.deadline, [&](unsigned turns) {
+        if (ranks.rank() == 0) progress.show(std::size_t{turns} * options.sweeps);
+        lose_if_wanted(options, ranks, turns);
+    });
     stream.synchronize();
     const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
     const unsigned sweeps = slab.turns() * options.sweeps;
@@ -177,9 +215,15 @@ Comparison solve_by_mpi(const Options& options, const Ranks& ranks, cudag::Strea
     Comparison both;
     both.by_stream = settle(options, ranks, slab, stream, [&] { slab.sweep_in_stream(stream, options.sweeps); });
     both.stream_values = ranks.gather(slab.values());
+    unsigned launches = 0;
     both.by_graph = settle(options, ranks, slab, stream, [&] {
         exec.launch(stream);
-        stream.synchronize();
+        lose_if_wanted(options, ranks, ++launches);
+        try {
+            stream.synchronize(options.deadline);
+        } catch (const cudag::DeadlineError& error) { // at once: destructors would wait for the launch
+            ranks.abort(error.what());
+        }
     });
     both.values = ranks.gather(slab.values());
     both.change = slab.change();
@@ -202,7 +246,7 @@ Comparison solve_by_nccl(const Options& options, const Ranks& ranks, cudag::Stre
     Comparison both;
     both.by_stream = settle(options, ranks, slab, stream, [&] { slab.sweep_in_streams(stream, options.sweeps); });
     both.stream_values = ranks.gather(slab.values());
-    both.by_graph = settle_at_once(options, ranks, slab, stream, exec);
+    both.by_graph = settle_at_once(options, ranks, slab, stream, exec, comm);
     both.values = ranks.gather(slab.values());
     both.change = slab.change();
     comm.check();

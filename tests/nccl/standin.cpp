@@ -1,14 +1,22 @@
-// A stand-in for NCCL on the CPU runtime: the functions that cudag calls, for a few ranks of one process. As NCCL does,
-// it keeps the addresses of buffers in structures of its own, captures event nodes, and waits for captured graphs.
+// A stand-in for NCCL on the CPU runtime: the functions that cudag calls, for a few ranks, of one process or of several
+// on one machine. As NCCL does, it keeps the addresses of buffers in structures of its own, captures event nodes, and
+// waits for captured graphs.
 #include "standin_kernels.hpp"
 
 #include <cudag/detail/kernel_call.hpp>
 #include <nccl/nccl_library.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,16 +41,42 @@ T* shared(std::size_t count) {
     return static_cast<T*>(memory);
 }
 
-/// The memory that all ranks of a communicator share.
+/// The memory that all ranks of a communicator share: a file that has no name once all have joined.
 struct Clique {
-    explicit Clique(int ranks) : meeting(shared<standin::Meeting>(1)) {
-        *meeting = {};
+    Clique(const std::string& name, int ranks) : file(std::filesystem::temp_directory_path() / name) {
+        const int opened = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (opened < 0 || ftruncate(opened, sizeof(standin::Meeting)) != 0) std::abort();
+        void* const memory = mmap(nullptr, sizeof(standin::Meeting), PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+        close(opened);
+        if (memory == MAP_FAILED || cudaHostRegister(memory, sizeof(standin::Meeting), cudaHostRegisterPortable) != 0)
+            std::abort();
+        meeting = static_cast<standin::Meeting*>(memory);
         meeting->ranks = ranks;
     }
-    ~Clique() { cudaFree(meeting); }
+    ~Clique() {
+        forget_name();
+        cudaHostUnregister(meeting);
+        munmap(meeting, sizeof(standin::Meeting));
+    }
     Clique(const Clique&) = delete;
     Clique& operator=(const Clique&) = delete;
-    standin::Meeting* meeting;
+
+    /// Waits for the other ranks; false if they do not come.
+    [[nodiscard]] bool join() const {
+        __atomic_add_fetch(&meeting->joined, 1, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < 60'000; ++i) {
+            if (__atomic_load_n(&meeting->joined, __ATOMIC_SEQ_CST) == meeting->ranks) {
+                forget_name();
+                return true;
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return false;
+    }
+    void forget_name() const { unlink(file.c_str()); }
+
+    std::filesystem::path file;
+    standin::Meeting* meeting = nullptr;
 };
 
 struct DeviceHere {
@@ -214,7 +248,8 @@ int enqueue(ncclComm* comm, cudaStream_t stream, const Work& work) {
 
 int collective(standin::Kind kind, const void* in, void* out, std::size_t count, int type, int reduction, int root,
                ncclComm* comm, cudaStream_t stream) {
-    if (count * static_cast<std::size_t>(kind == standin::all_gather ? comm->clique->meeting->ranks : 1) >
+    const bool is_of_all = kind == standin::all_gather || kind == standin::reduce_scatter;
+    if (count * static_cast<std::size_t>(is_of_all ? comm->clique->meeting->ranks : 1) >
         standin::most_bytes / sizeof(double)) {
         last_error = "the stand-in has no room for so many elements";
         return invalid_argument;
@@ -235,6 +270,10 @@ int collective(standin::Kind kind, const void* in, void* out, std::size_t count,
 }
 
 int message(void* data, std::size_t count, int type, int peer, bool is_send, ncclComm* comm, cudaStream_t stream) {
+    if (count * (type == 8 ? 8U : 4U) > standin::most_message_bytes) {
+        last_error = "the stand-in has no room for so long a message";
+        return invalid_argument;
+    }
     Work work{};
     work.kind = standin::messages;
     work.list[0] = {data, count * (type == 8 ? 8U : 4U), peer, is_send ? 1 : 0};
@@ -242,14 +281,10 @@ int message(void* data, std::size_t count, int type, int peer, bool is_send, ncc
     return enqueue(comm, stream, work);
 }
 
-/// The communicators that some ranks have yet to join, by their id.
-struct Joining {
-    std::shared_ptr<Clique> clique;
-    int joined = 0;
-};
-std::mutex joining_mutex;
-std::condition_variable joining_changed;
-std::map<std::string, Joining> joining;
+std::string new_name() {
+    static std::atomic<int> next{0};
+    return "cudag-nccl-standin-" + std::to_string(getpid()) + '-' + std::to_string(++next);
+}
 
 } // namespace
 
@@ -266,25 +301,20 @@ STANDIN const char* ncclGetLastError(ncclComm*) {
     return last_error.c_str();
 }
 STANDIN int ncclGetUniqueId(IdBytes* id) {
-    static std::atomic<int> next{0};
     std::memset(id, 0, sizeof *id);
-    const std::string text = std::to_string(++next);
+    const std::string text = new_name();
     std::memcpy(id->bytes, text.data(), text.size());
     return success;
 }
 STANDIN int ncclCommInitRank(ncclComm** comm, int ranks, IdBytes id, int rank) {
-    std::unique_lock lock(joining_mutex);
-    Joining& mine = joining[id.bytes];
-    if (mine.clique == nullptr) mine.clique = std::make_shared<Clique>(ranks);
-    *comm = new ncclComm(mine.clique, rank);
-    ++mine.joined;
-    joining_changed.notify_all();
-    joining_changed.wait(lock, [&] { return mine.joined == ranks; });
-    mine.clique.reset();
+    auto clique = std::make_shared<Clique>(id.bytes, ranks);
+    if (!clique->join()) return fail("a rank has not joined within a minute");
+    *comm = new ncclComm(std::move(clique), rank);
     return success;
 }
 STANDIN int ncclCommInitAll(ncclComm** comms, int count, const int* devices) {
-    const auto clique = std::make_shared<Clique>(count);
+    const auto clique = std::make_shared<Clique>(new_name(), count);
+    clique->forget_name();
     for (int rank = 0; rank < count; ++rank) {
         const DeviceHere here(devices[rank]);
         comms[rank] = new ncclComm(clique, rank);

@@ -35,11 +35,16 @@ __device__ T combine(int reduction, T a, T b) {
 }
 
 template <class T>
+__device__ const T* operand(const standin::Meeting* meeting, int rank) {
+    return reinterpret_cast<const T*>(meeting->slots[rank].in);
+}
+
+template <class T>
 __device__ T reduced(const standin::Work* work, std::size_t i) {
     const standin::Meeting* meeting = work->meeting;
-    T value = static_cast<const T*>(meeting->slots[0].in)[i];
+    T value = operand<T>(meeting, 0)[i];
     for (int rank = 1; rank < meeting->ranks; ++rank)
-        value = combine(work->reduction, value, static_cast<const T*>(meeting->slots[rank].in)[i]);
+        value = combine(work->reduction, value, operand<T>(meeting, rank)[i]);
     return work->reduction == 4 ? value / static_cast<T>(meeting->ranks) : value;
 }
 
@@ -48,14 +53,19 @@ __device__ void run(standin::Work* work) {
     standin::Meeting* meeting = work->meeting;
     T* result = reinterpret_cast<T*>(work->scratch);
     const std::size_t count = work->count;
+    const std::size_t shown =
+        count * static_cast<std::size_t>(work->kind == standin::reduce_scatter ? meeting->ranks : 1);
+    for (std::size_t i = 0; i < shown; ++i)
+        reinterpret_cast<T*>(meeting->slots[work->rank].in)[i] = static_cast<const T*>(work->in)[i];
+    if (!meet(work)) return;
     std::size_t results = count;
     if (work->kind == standin::reduce && work->rank != work->root) results = 0;
     if (work->kind == standin::all_gather) results = count * static_cast<std::size_t>(meeting->ranks);
     for (std::size_t i = 0; i < results; ++i)
         if (work->kind == standin::all_gather)
-            result[i] = static_cast<const T*>(meeting->slots[i / count].in)[i % count];
+            result[i] = operand<T>(meeting, static_cast<int>(i / count))[i % count];
         else if (work->kind == standin::broadcast)
-            result[i] = static_cast<const T*>(meeting->slots[work->root].in)[i];
+            result[i] = operand<T>(meeting, work->root)[i];
         else if (work->kind == standin::reduce_scatter)
             result[i] = reduced<T>(work, static_cast<std::size_t>(work->rank) * count + i);
         else
@@ -68,8 +78,6 @@ __device__ void run(standin::Work* work) {
 } // namespace
 
 __global__ void standin_collective(standin::Work* work) {
-    work->meeting->slots[work->rank].in = work->in;
-    if (!meet(work)) return;
     if (work->type == 2) run<int>(work);
     if (work->type == 7) run<float>(work);
     if (work->type == 8) run<double>(work);
@@ -81,7 +89,8 @@ __global__ void standin_messages(standin::Work* work) {
         const standin::Message& message = work->list[i];
         if (!message.is_send) continue;
         standin::Box& box = meeting->boxes[work->rank][message.peer];
-        box.data = message.data;
+        for (std::size_t byte = 0; byte < message.bytes; ++byte)
+            box.data[byte] = static_cast<const unsigned char*>(message.data)[byte];
         __threadfence_system();
         atomicAdd(&box.shown, 1U);
     }
@@ -91,7 +100,7 @@ __global__ void standin_messages(standin::Work* work) {
         standin::Box& box = meeting->boxes[message.peer][work->rank];
         if (!wait_for(meeting, &box.shown, look(&box.taken) + 1)) return;
         for (std::size_t byte = 0; byte < message.bytes; ++byte)
-            static_cast<unsigned char*>(message.data)[byte] = static_cast<const unsigned char*>(box.data)[byte];
+            static_cast<unsigned char*>(message.data)[byte] = box.data[byte];
         __threadfence_system();
         atomicAdd(&box.taken, 1U);
     }

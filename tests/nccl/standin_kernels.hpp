@@ -9,25 +9,28 @@ namespace standin {
 
 constexpr int most_ranks = 4;
 constexpr int most_messages = 16;
-constexpr std::size_t most_bytes = 512 * 1024; ///< of the result of a collective
+constexpr std::size_t most_bytes = 512 * 1024; ///< of the operand, or of the result, of a collective
+constexpr std::size_t most_message_bytes = 64 * 1024;
 
 enum Kind { all_reduce, reduce, broadcast, all_gather, reduce_scatter, messages };
 
-/// What a rank shows to the others.
+/// What a rank shows to the others, which may be processes of their own: a copy of its operand.
 struct Slot {
-    const void* in;
-    unsigned phase; ///< counts up: once when `in` is there, once when the others' have been read
+    unsigned phase; ///< counts up: once when the copy is there, once when those of others have been read
+    alignas(16) unsigned char in[most_bytes];
 };
 
 /// A place for messages from one rank to another: counts what was shown, and what was taken.
 struct Box {
-    const void* data;
     unsigned shown;
     unsigned taken;
+    alignas(16) unsigned char data[most_message_bytes];
 };
 
+/// Lies in memory that the processes share. All zero at first.
 struct Meeting {
     int ranks;
+    int joined;
     unsigned aborted;
     Slot slots[most_ranks];
     Box boxes[most_ranks][most_ranks]; ///< [from][to]

@@ -15,9 +15,9 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_plm": "isolated"}  # without ssh
 
 
-def heat(*arguments, ranks=None):
-    mpirun = [] if ranks is None else ["mpirun", "-n", str(ranks)]
-    return subprocess.run([*mpirun, PROGRAM, *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+def heat(*arguments, ranks=None, options=()):
+    mpirun = [] if ranks is None else ["mpirun", "-n", str(ranks), *options]
+    return subprocess.run([*mpirun, PROGRAM, *arguments], capture_output=True, text=True, env=ENVIRONMENT, timeout=100)
 
 
 class Refusals(unittest.TestCase):
@@ -36,6 +36,7 @@ class Refusals(unittest.TestCase):
                 self.refused(f"{option} takes a number from {least} to {most}, not '{number}'", option, number)
         self.refused("--sweeps takes an even number, not '7'", "--sweeps", "7")
         self.refused("--tolerance takes a number above 0, at most 1, not '0'", "--tolerance", "0")
+        self.refused("--deadline takes a number from 1 to 86400, not '0'", "--deadline", "0")
 
     def test_help(self):
         done = heat("--help")
@@ -43,8 +44,8 @@ class Refusals(unittest.TestCase):
         self.assertRegex(done.stdout, r"^usage: mpirun -n RANKS heat ")
 
 
-class Runs(unittest.TestCase):
-    """Good input, on the device or the CPU runtime."""
+class Solutions(unittest.TestCase):
+    """Runs that are checked value by value."""
 
     def solved(self, ranks, side, *arguments):
         done = heat("--side", str(side), "--verify", *arguments, ranks=ranks)
@@ -53,6 +54,30 @@ class Runs(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^graph of +[0-9]+ sweeps: +[0-9.]+ us per sweep, [0-9.]+ times as fast$")
         self.assertRegex(done.stdout, r"(?m)^verified: ")
         return re.search(rf"(?m)^{side}x{side} values, {ranks or 1} ranks, ([0-9]+) sweeps", done.stdout)[1]
+
+    def lost(self, *arguments):
+        """What rank 0 says when rank 1 is killed, and mpirun leaves it alone."""
+        done = heat("--side", "17", "--tolerance", "1e-9", "--lose", "1", "--deadline", "1", *arguments, ranks=2,
+                    options=["--enable-recovery"])
+        return done.stderr
+
+
+class Loops(Solutions):
+    """Solutions by NCCL, or its stand-in, in one launch: its ranks are processes."""
+
+    def test_one_and_two_ranks_stop_at_once(self):
+        sweeps = self.solved(None, 17, "--tolerance", "1e-3", "--exchange", "nccl")
+        self.assertEqual(self.solved(2, 17, "--tolerance", "1e-3", "--exchange", "nccl"), sweeps)
+
+    def test_a_rank_ends_when_another_one_is_killed(self):
+        self.assertRegex(self.lost("--exchange", "nccl"), r"heat: rank 0: turn [0-9]+ of the loop has not ended in time")
+
+
+class Runs(Solutions):
+    """Good input, on the device or the CPU runtime."""
+
+    def test_a_rank_ends_when_another_one_is_killed(self):
+        self.assertRegex(self.lost("--exchange", "mpi"), r"heat: rank 0: .*the work has not finished within 1 s")
 
     def test_one_two_and_three_ranks_stop_at_once(self):
         sweeps = self.solved(None, 17, "--tolerance", "1e-3")
