@@ -190,6 +190,7 @@ class GraphWriter {
     void write_child(GraphState& source) {
         const std::shared_ptr<GraphState> inner = empty_graph();
         GraphWriter(*inner, source, copy_).write();
+        if (copy_.memory.empty()) inner->construction().recapture = source.construction().recapture;
         finish_written(*inner, "inline_graph", where_);
         if (cuda_version() >= since::moved_children)
             static_cast<void>(move_child(graph_, inner, where_));

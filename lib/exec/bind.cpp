@@ -1,14 +1,18 @@
 // Exec::bind: replacement of the memory of BufferParams, node by node, all or none.
 #include <cudag/access.hpp>
+#include <cudag/detail/recapture.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
 
 #include "bind_plan.hpp"
 #include "changed_nodes.hpp"
+#include "compare/diff.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "exec_declarations.hpp"
 #include "exec_nodes.hpp"
+#include "exec_plan.hpp"
 #include "graph/names.hpp"
 #include "update_rules.hpp"
 
@@ -18,6 +22,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <memory_resource>
 #include <optional>
@@ -113,7 +118,7 @@ class Binder {
         require_apart(bindings);
         for (const BufferBinding& binding : bindings)
             add(binding);
-        if (bindings.size() > 1) { // each binding lists its uses by node: merge them
+        if (bindings.size() > 1 || !recaptured_.empty()) { // each binding lists its uses by node: merge them
             const auto is_before = [](const auto& a, const auto& b) { return a.node_number() < b.node_number(); };
             std::stable_sort(rebound_.begin(), rebound_.end(), is_before);
             std::stable_sort(moved_.begin(), moved_.end(), is_before);
@@ -123,7 +128,7 @@ class Binder {
     }
 
     std::size_t push() {
-        ChangedNodes changed(exec_, rebound_.size(), "bind: ");
+        ChangedNodes changed(exec_, rebound_.size() + recaptured_.size(), "bind: ");
         for (auto first = rebound_.cbegin(); first != rebound_.cend();) {
             const auto last = std::find_if(first, rebound_.cend(),
                                            [&](const Rebound& next) { return next.use->place != first->use->place; });
@@ -131,15 +136,19 @@ class Binder {
             first = last;
         }
         add_declared_alone(changed);
+        for (Recaptured& each : recaptured_)
+            add(each, changed);
         changed.require_no_race();
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
+        for (const Recaptured& each : recaptured_)
+            exec_.bound_params().set_recapture(*each.inner, exec_.effective().in_basis(*each.inner), each.next);
         for (std::size_t i = 0; i < bindings_.size(); ++i)
             exec_.bound_params().keep(exec_.source(), Access::memory(bindings_[i]), found_[i]);
         keep_plan();
-        return next_.size();
+        return next_.size() + recaptured_.size();
     }
 
   private:
@@ -149,12 +158,17 @@ class Binder {
         const ParamMemory& param = Access::memory(binding);
         found_.push_back(exec_.bound_params().find(exec_.source(), param));
         const MemoryUses& found = *found_.back();
-        for (const ObstacleAt& obstacle : found.obstacles)
-            if (obstacle.kind != Obstacle::end) refuse_obstacle(obstacle, param); // such an end is other memory
-        if (found.uses.empty())
+        bool has_recaptured = false;
+        for (const ObstacleAt& obstacle : found.obstacles) {
+            if (obstacle.kind == Obstacle::end) continue; // such an end is other memory
+            if (!recapture_at(obstacle.place, binding)) refuse_obstacle(obstacle, param);
+            has_recaptured = true;
+        }
+        if (found.uses.empty() && !has_recaptured)
             refuse<UpdateError>(
                 fmt::format("bind: no node of {} uses {}", describe_graph(exec_.source()), describe_param(param)));
         for (const AddressUse& use : found.uses) {
+            if (recapture_around(use.place, binding)) continue;
             require_bindable(use, param);
             const bool is_end = use.offset == param.bytes;
             if (is_end && is_beginning(param.address + param.bytes)) {
@@ -164,6 +178,7 @@ class Binder {
             rebound_.push_back({&use, &binding});
         }
         for (const DeclaredUse& declared : found.declared) {
+            if (recapture_around(declared.place, binding)) continue;
             const AddressUse& use = found.uses[declared.use];
             const NodeParams& in_graph = exec_.effective().as_made(use.place);
             require_same_kernel(in_graph, use.place);
@@ -171,9 +186,86 @@ class Binder {
             moved_.push_back({declared.place, begin, param.bytes, binding.address()});
         }
     }
+    /// A graph inside a node that keeps addresses for itself: it is captured again with the memory of the bindings.
+    struct Recaptured {
+        const GraphState* inner;
+        std::vector<MovedRange> moved = {};
+        std::shared_ptr<const Recapture> next = nullptr; ///< what can capture the result again
+    };
+
+    /// Lets the graph around `place` be captured again, if it can be. Returns whether it can.
+    bool recapture_around(const NodePlace& place, const BufferBinding& binding) {
+        const GraphState* const graph = recaptured_around(place);
+        if (graph != nullptr) note_recaptured(*graph, binding);
+        return graph != nullptr;
+    }
+    /// Also if the node at `place` is around such a graph: what it declares itself moves.
+    bool recapture_at(const NodePlace& place, const BufferBinding& binding) {
+        const GraphState* const graph = recaptured_at(place);
+        if (graph == nullptr) return false;
+        note_recaptured(*graph, binding);
+        const ParamMemory& param = Access::memory(binding);
+        if (graph->tree().parent() == place.graph) // else the graph itself declares
+            moved_.push_back({place, param.address, param.bytes, binding.address()});
+        return true;
+    }
+    void note_recaptured(const GraphState& inner, const BufferBinding& binding) {
+        const ParamMemory& param = Access::memory(binding);
+        const auto known = std::ranges::find(recaptured_, &inner, &Recaptured::inner);
+        Recaptured& graph = known != recaptured_.end() ? *known : recaptured_.emplace_back(Recaptured{&inner});
+        if (graph.moved.empty() || graph.moved.back().begin != param.address)
+            graph.moved.push_back({param.address, param.bytes, binding.address(), binding.owner()});
+    }
+
+    /// Captures a graph again, and adds its nodes to `changed`.
+    void add(Recaptured& recaptured, ChangedNodes& changed) {
+        const GraphState& mine = *recaptured.inner;
+        const auto subject = [&] {
+            const GraphState* const parent = mine.tree().parent();
+            return node_subject(*parent, mine.tree().parent_node(), "bind: ");
+        };
+        const GraphState& basis = exec_.effective().in_basis(mine);
+        const auto current = exec_.bound_params().recapture(mine, basis, basis.construction().recapture);
+        if (current == nullptr)
+            refuse<UpdateError>("an update has given it a graph that cannot be captured again; update it by a graph "
+                                "with the other memory",
+                                subject());
+        const Graph& graph =
+            graphs_.emplace_back(current->with_moved(*mine.construction().recapture, recaptured.moved));
+        GraphState& next = Access::state(graph);
+        const auto lock = next.lock();
+        if (!diff_structure(mine, next).empty())
+            refuse<UpdateError>("captured with the other memory, it has other nodes or edges; instantiate a graph with "
+                                "that memory",
+                                subject());
+        complete_source(exec_, mine, next);
+        exec_.bound_params().reserve_recapture(mine);
+        recaptured.next = next.construction().recapture;
+        Owners kept{{0, 0, Access::shared_state(graph)}};
+        list_owners(next, kept);
+        for_each_graph_pair(mine, next, [&](const GraphState& before, const GraphState& after) {
+            for (std::uint32_t i = 0; i < before.records().nodes().size(); ++i) {
+                const NodePlace place{&before, i};
+                const NodeParams& params = after.records().params(i);
+                std::vector<ArgumentAccess> declared = all_declared(after, i);
+                const std::vector<FieldDifference> differences = diff_params(exec_.effective().of(place), params);
+                if (is_unknown(place.record().kind, params) ||
+                    std::ranges::any_of(differences, &FieldDifference::is_fixed_in_node))
+                    refuse<UpdateError>(
+                        "captured with the other memory, it has a node that an Exec cannot give its own; "
+                        "instantiate a graph with that memory",
+                        subject());
+                if (!differences.empty())
+                    changed.add(place, params, version_of(Owners(kept)), std::move(declared));
+                else if (!declares(exec_, place, declared))
+                    changed.add_declared(place, std::move(declared));
+            }
+        });
+    }
+
     /// Keeps what was found for the next call with the same parameters, if that may only change addresses in kernels.
     void keep_plan() noexcept {
-        if (bindings_.empty() || has_claims_ || share_memory()) return;
+        if (bindings_.empty() || !recaptured_.empty() || has_claims_ || share_memory()) return;
         try {
             if (BindPlan* const known = exec_.bound_params().find_plan(exec_.source(), bindings_))
                 return known->note_raceless(bindings_, accesses_before_, exec_.races().changes());
@@ -365,6 +457,8 @@ class Binder {
     std::vector<Rebound> rebound_;         ///< ordered by node
     bool has_claims_ = false;              ///< some are ends at the beginning of other parameters
     std::vector<MovedMemory> moved_;       ///< ordered by node
+    std::vector<Recaptured> recaptured_;
+    std::deque<Graph> graphs_; ///< captured again
     std::array<std::byte, 4096> few_;
     std::pmr::monotonic_buffer_resource memory_{few_.data(), few_.size()};
     std::vector<OwnedParams> next_;
@@ -373,6 +467,12 @@ class Binder {
 } // namespace
 
 } // namespace detail
+
+detail::Recapture::~Recapture() = default;
+
+void detail::set_recapture(const Graph& graph, std::shared_ptr<const Recapture> recapture) {
+    Access::state(graph).construction().recapture = std::move(recapture);
+}
 
 std::size_t Exec::bind(std::span<const BufferBinding> bindings) {
     detail::ExecState& exec = state();

@@ -8,6 +8,7 @@
 
 #include <cudag/access.hpp>
 #include <cudag/buffer_param.hpp>
+#include <cudag/detail/recapture.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -76,7 +77,27 @@ class BoundParams {
         }
     }
 
+    /// Returns what captures the graph `inner` again with its memory in force, in an exec with this basis; null if it
+    /// cannot be captured again. `made` is that of the basis.
+    [[nodiscard]] std::shared_ptr<const Recapture> recapture(const GraphState& inner, const GraphState& basis,
+                                                             const std::shared_ptr<const Recapture>& made) const {
+        const auto known = recaptures_.find(&inner);
+        return known == recaptures_.end() || known->second.basis != &basis ? made : known->second.recapture;
+    }
+    /// Makes room for one more.
+    void reserve_recapture(const GraphState& inner) { recaptures_.try_emplace(&inner); }
+    /// Notes the graph given to the node around `inner` by an update or bind; call `reserve_recapture` first.
+    void set_recapture(const GraphState& inner, const GraphState& basis,
+                       const std::shared_ptr<const Recapture>& recapture) noexcept {
+        recaptures_.find(&inner)->second = {&basis, recapture};
+    }
+
   private:
+    /// The graph in force inside a node.
+    struct InForce {
+        const GraphState* basis = nullptr; ///< of the exec, when it was given
+        std::shared_ptr<const Recapture> recapture = nullptr;
+    };
     struct Key {
         explicit Key(const ParamMemory& param) noexcept
             : address(param.address), bytes(param.bytes), in_objects(param.in_objects),
@@ -135,7 +156,8 @@ class BoundParams {
     std::unordered_map<Key, std::list<Entry>::iterator, HashOfKey> places_;
     std::size_t size_ = 0;         ///< of all entries
     std::vector<KnownPlan> plans_; ///< the latest ones, the oldest first
-    std::uint64_t version_ = 0;    ///< see GraphState::declared_version
+    std::unordered_map<const GraphState*, InForce> recaptures_;
+    std::uint64_t version_ = 0; ///< see GraphState::declared_version
 };
 
 } // namespace cudag::detail

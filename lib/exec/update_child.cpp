@@ -138,6 +138,8 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     complete_source(exec, mine, next);
     detail::PendingUpdate pending(exec, mine, next);
     pending.require_no_race(subject);
+    const bool is_recaptured = mine.construction().recapture != nullptr;
+    if (is_recaptured) exec.bound_params().reserve_recapture(mine);
     detail::Shadow& shadow = exec.effective().shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
@@ -157,6 +159,8 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
         if (status != cudaErrorGraphExecUpdateFailure || !pending.push_each())
             throw UpdateError(status, failure.text, failure.details);
     }
+    if (is_recaptured)
+        exec.bound_params().set_recapture(mine, exec.effective().in_basis(mine), next.construction().recapture);
     exec.set_host_runs(hosts); // also in unchanged nodes: the former runs go with their owners
     exec.commit(shadow, std::move(owners));
     exec.park_inside(mine);

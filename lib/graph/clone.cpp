@@ -16,6 +16,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     construction_.options = origin.construction_.options;
     construction_.name = origin.construction_.name;
     construction_.pool = origin.construction_.pool;
+    construction_.recapture = origin.construction_.recapture;
     for (const UpdatedNode& node : origin.records_.updated().all()) {
         if (node.owners.empty()) continue;
         // These count as changes: all later clones would keep owners of the graph, even after an update replaced them.

@@ -6,9 +6,11 @@
 #include <cudag/builder_options.hpp>
 #include <cudag/detail/builder_graph.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/recapture.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +41,8 @@ struct Construction {
     BuilderOptions options = {};                         ///< of a root
     std::string name = {};                               ///< given by the user; of a root
     bool is_exec_copy = false; ///< a clone that only an Exec knows: errors speak of its origin
-    std::uint64_t pool = 0;    ///< the number of the first CapturePool among the owners; 0 if there is none
+    std::shared_ptr<const Recapture> recapture = nullptr; ///< for bind; null for nodes whose addresses are known
+    std::uint64_t pool = 0; ///< the number of the first CapturePool among the owners; 0 if there is none
 };
 
 /// The green context given to the builder of `graph`, by its number, otherwise the current device. Throws GraphError.

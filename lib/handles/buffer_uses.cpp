@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "graph/construction.hpp"
 #include "graph/graph_identity.hpp"
+#include "graph/graph_tree.hpp"
 #include "graph/names.hpp"
 #include "graph/region_nodes.hpp"
 
@@ -215,6 +216,20 @@ std::vector<std::uintptr_t> all_addresses(const GraphState& graph) {
     return addresses;
 }
 
+const GraphState* recaptured_around(const NodePlace& place) noexcept {
+    const GraphState* graph = place.graph;
+    while (graph != nullptr && construction_of(*graph).recapture == nullptr)
+        graph = tree_of(*graph).parent();
+    return graph;
+}
+
+const GraphState* recaptured_at(const NodePlace& place) {
+    if (const GraphState* const around = recaptured_around(place)) return around;
+    for (const auto& inner : nested_in(*place.graph, place.index))
+        if (construction_of(*inner).recapture != nullptr) return inner.get();
+    return nullptr;
+}
+
 std::string describe_param(const ParamMemory& param) {
     return fmt::format("the parameter of {} bytes at {:#x}", param.bytes, param.address);
 }
@@ -327,7 +342,10 @@ std::vector<BufferUse> Graph::uses_of(const detail::ParamMemory& param) const {
 
 void Graph::require_use_of(const detail::ParamMemory& param) const {
     const detail::MemoryUses found = detail::uses_of(state(), param);
-    if (!found.uses.empty()) return;
+    const auto is_recaptured = [](const detail::ObstacleAt& obstacle) {
+        return detail::recaptured_at(obstacle.place) != nullptr;
+    };
+    if (!found.uses.empty() || std::ranges::any_of(found.obstacles, is_recaptured)) return;
     std::string reason =
         fmt::format("parameter: no node of {} uses the {} bytes at {}", detail::describe_graph(state()), param.bytes,
                     reinterpret_cast<const void*>(param.address)); // NOLINT

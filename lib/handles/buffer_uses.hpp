@@ -63,6 +63,12 @@ struct MemoryUses {
 /// Returns all addresses in the parameters of the nodes, in ascending order; numbers may be among them.
 [[nodiscard]] std::vector<std::uintptr_t> all_addresses(const GraphState& graph);
 
+/// Returns the graph around a node that `bind` captures again with other memory, since its nodes keep addresses for
+/// themselves; null if there is none.
+[[nodiscard]] const GraphState* recaptured_around(const NodePlace& place) noexcept;
+/// The same, also for a node that is around such a graph.
+[[nodiscard]] const GraphState* recaptured_at(const NodePlace& place);
+
 /// Describes a parameter: "the parameter of 64 bytes at 0x7f00".
 [[nodiscard]] std::string describe_param(const ParamMemory& param);
 /// Describe an obstacle without its node, and the remedy for a user of Exec::bind.

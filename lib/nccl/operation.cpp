@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 
+#include <cudag/detail/recapture.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>
 #include <cudag/inlined_graph.hpp>
@@ -248,6 +249,56 @@ void Operation::enqueue(StreamRef stream, SourceLocation location) const {
     detail::issue_all(calls_, streams, label_, location);
 }
 
+namespace {
+
+/// Captures an operation again, with other memory.
+class OperationRecapture final : public cudag::detail::Recapture {
+  public:
+    OperationRecapture(std::vector<NcclCall> calls, std::string label, Order order, const SourceLocation& where)
+        : calls_(std::move(calls)), label_(std::move(label)), order_(order), where_(where) {}
+
+    [[nodiscard]] Graph with_moved(const Recapture& made,
+                                   std::span<const cudag::detail::MovedRange> moved) const override {
+        const auto* const original = dynamic_cast<const OperationRecapture*>(&made);
+        if (original == nullptr || original->calls_.size() != calls_.size())
+            refuse_bind(
+                "an update has given it another number of calls; update it by an operation with the other memory");
+        std::vector<NcclCall> calls = calls_;
+        for (std::size_t i = 0; i < calls.size(); ++i) {
+            const NcclCall& before = original->calls_[i];
+            move(before.in, before.element_bytes, moved, calls[i], 0, calls[i].in);
+            move(before.out, before.element_bytes, moved, calls[i], 1, calls[i].out);
+        }
+        return NcclAccess::operation(std::move(calls), std::string(label_)).graph(order_, where_);
+    }
+
+  private:
+    [[noreturn]] void refuse_bind(const char* reason) const {
+        cudag::detail::refuse<UpdateError>(fmt::format("bind: {}: {}", label_, reason), {{}, {label_}, where_});
+    }
+    void move(const detail::NcclRange& before, std::size_t element_bytes,
+              std::span<const cudag::detail::MovedRange> moved, NcclCall& call, std::uint32_t argument,
+              detail::NcclRange& range) const {
+        const auto begin = reinterpret_cast<std::uintptr_t>(before.data);
+        const std::uintptr_t end = begin + before.count * element_bytes;
+        for (const cudag::detail::MovedRange& memory : moved) {
+            if (begin == end || end <= memory.begin || memory.begin + memory.bytes <= begin) continue;
+            if (begin < memory.begin || memory.begin + memory.bytes < end)
+                refuse_bind("it uses memory on both sides of an end of the parameter; make the parameter large enough");
+            range.data = reinterpret_cast<void*>(memory.next + (begin - memory.begin)); // NOLINT: memory of the device
+            call.owners.erase_if([&](const auto& owner) { return owner.argument == argument; });
+            if (memory.owner != nullptr) call.owners.push_back({argument, 0, memory.owner});
+        }
+    }
+
+    std::vector<NcclCall> calls_;
+    std::string label_;
+    Order order_;
+    SourceLocation where_;
+};
+
+} // namespace
+
 Graph Operation::graph(Order order, SourceLocation location) const {
     GraphBuilder b;
     if (calls_.empty()) return std::move(b).build(location);
@@ -265,7 +316,9 @@ Graph Operation::graph(Order order, SourceLocation location) const {
     const InlinedGraph part = b.inline_graph(captured->graph, location);
     if (order == Order::within_graph) detail::remove_events(b, part, label_, location);
     b.retain(captured);
-    return std::move(b).build(location);
+    Graph graph = std::move(b).build(location);
+    cudag::detail::set_recapture(graph, std::make_shared<const OperationRecapture>(calls_, label_, order, location));
+    return graph;
 }
 
 ChildNode add(GraphBuilder& builder, const Operation& operation, Order order, SourceLocation location) {

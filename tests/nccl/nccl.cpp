@@ -6,6 +6,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 
 using cudag::DeviceBuffer;
 using cudag::Exec;
@@ -383,15 +384,137 @@ TEST_CASE("wrong lengths, ranks and communicators are refused with the numbers",
     CHECK(nccl::group({}).graph().node_count() == 0);
 }
 
-TEST_CASE("bind refuses memory of an operation by its name, as NCCL keeps the address", "[nccl]") {
+TEST_CASE("bind gives an operation other memory, by a capture of it alone", "[nccl]") {
+    if (skipped_without_two_devices()) return;
+    const auto order = GENERATE(nccl::Order::everywhere, nccl::Order::within_graph);
+    const auto results = on_ranks([&](Rank& rank) {
+        const DeviceBuffer<float> x(n), y(n), other_x(n), other_y(n), third(n);
+        rank.warm_up(all_reduce(rank.comm, x, y));
+        GraphBuilder b;
+        const auto fill = b.kernel(all_elements, fill_all, x, rank.value());
+        const auto sum = add(b, all_reduce(rank.comm, x, y), order).after(fill);
+        b.kernel(all_elements, add_each, y, y, 10.0f).after(sum);
+        const Graph graph = std::move(b).build();
+        Exec exec = graph.instantiate();
+        Values read;
+        const auto run = [&] {
+            for (const DeviceBuffer<float>* memory : {&x, &y, &other_x, &other_y, &third})
+                set(*memory, -1.0f);
+            rank.run(exec);
+            for (const DeviceBuffer<float>* memory : {&x, &y, &other_x, &other_y, &third})
+                read.push_back(values(*memory).back());
+        };
+        exec.bind(graph.parameter(y), other_y);
+        run();
+        exec.bind(graph.parameter(x), other_x); // y stays bound
+        run();
+        exec.update(sum, all_reduce(rank.comm, other_x, third).graph(order));
+        exec.bind(graph.parameter(x), x); // the result stays in the memory of the update
+        run();
+        exec.bind(graph.parameter(y), y);
+        run();
+        return read;
+    });
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        const float mine = static_cast<float>(rank + 1);
+        CHECK(results[rank] == Values{mine, -1, -1,   13, -1,   // other_y
+                                      -1,   -1, mine, 13, -1,   // other_x, other_y
+                                      mine, -1, -1,   9,  3,    // third; the kernel adds to other_y
+                                      mine, 13, -1,   -1, -1}); // as at first
+    }
+}
+
+TEST_CASE("bind gives messages and scattered sums other memory, at once", "[nccl]") {
+    if (skipped_without_two_devices()) return;
+    const auto results = on_ranks([](Rank& rank) {
+        const DeviceBuffer<float> x(2 * n), y(n), z(n), other_x(2 * n), other_z(n);
+        set(x, -5.0f);
+        set(other_x, rank.value());
+        const auto scatter = reduce_scatter(rank.comm, x, y);
+        const auto exchange = nccl::group({send(rank.comm, x.span().subspan(n, n), rank.other()), //
+                                           recv(rank.comm, z, rank.other())});
+        rank.warm_up(scatter);
+        rank.warm_up(exchange);
+        GraphBuilder b;
+        const auto first = add(b, scatter);
+        add(b, exchange).label("exchange").after(first).writes(z);
+        const Graph graph = std::move(b).build();
+        Exec exec = graph.instantiate();
+        exec.bind(graph.parameter(x), other_x);
+        exec.bind(graph.parameter(z), other_z);
+        rank.run(exec);
+        return Values{values(y).back(), values(other_z).back()};
+    });
+    CHECK(results[0] == Values{3, 2});
+    CHECK(results[1] == Values{3, 1});
+}
+
+TEST_CASE("sums, scattered sums and messages are captured, updated, bound, and in loops", "[nccl]") {
+    if (skipped_without_two_devices()) return;
+    const int kind = GENERATE(0, 1, 2);
+    const auto results = on_ranks([&](Rank& rank) {
+        const DeviceBuffer<float> x(2 * n), other(2 * n), y(n), turns(n);
+        set(x, rank.value());
+        set(other, 10 * rank.value());
+        const auto operation = [&](const DeviceBuffer<float>& from) {
+            if (kind == 0) return all_reduce(rank.comm, from.span().first(n), y);
+            if (kind == 1) return reduce_scatter(rank.comm, from, y);
+            return nccl::group({send(rank.comm, from.span().first(n), rank.other()), recv(rank.comm, y, rank.other())});
+        };
+        rank.warm_up(operation(x));
+        Values read;
+        const auto run = [&](Exec& exec) {
+            set(y, -1.0f);
+            rank.run(exec);
+            read.push_back(values(y).back());
+        };
+        std::optional<cudag::ChildNode> node;
+        const Graph graph = cudag::capture(rank.stream, [&](cudag::StreamCapture& c) { node = add(c, operation(x)); });
+        Exec exec = graph.instantiate();
+        run(exec);
+        exec.update(*node, operation(other).graph());
+        run(exec);
+        exec.update(*node, operation(x).graph());
+        run(exec);
+        exec.bind(graph.parameter(x), other);
+        run(exec);
+
+        GraphBuilder b;
+        const cudag::Condition below = b.condition(1);
+        const auto first = b.memset(turns, 0.0f);
+        b.while_(below, [&](GraphBuilder& body) {
+             const auto each = add(body, operation(other), nccl::Order::within_graph);
+             const auto count = body.kernel(all_elements, add_each, turns, turns, 1.0f).after(each);
+             body.kernel({}, while_below, below, turns, 3.0f).after(count);
+         }).after(first);
+        Exec loop = std::move(b).build().instantiate();
+        run(loop);
+        read.push_back(values(turns).back());
+        return read;
+    });
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        const float one = kind == 2 ? static_cast<float>(2 - rank) : 3.0f;
+        CHECK(results[rank] == Values{one, 10 * one, one, 10 * one, 10 * one, 3});
+    }
+}
+
+TEST_CASE("a refused bind of an operation changes nothing", "[nccl]") {
     if (skipped_without_two_devices()) return;
     const auto results = on_ranks([](Rank& rank) {
         const DeviceBuffer<float> x(n), y(n), z(n);
         rank.warm_up(all_reduce(rank.comm, x, y));
         const Graph graph = sum_graph(rank, x, y);
         Exec exec = graph.instantiate();
-        return Texts{refusal<cudag::UpdateError>([&] { exec.bind(graph.parameter(x), z); })};
+        Texts texts{refusal<cudag::UpdateError>([&] { exec.bind(graph.parameter(x.span().first(n / 2)), z); }),
+                    refusal<cudag::UpdateError>([&] { exec.bind(graph.parameter(x), z.span().first(n / 2)); })};
+        set(z, -1.0f);
+        rank.run(exec);
+        texts.push_back(std::to_string(values(y).back()) + ' ' + std::to_string(values(z).back()));
+        return texts;
     });
-    for (const Texts& each : results)
-        CHECK_THAT(each[0], ContainsSubstring("all_reduce of 64 float, sum"));
+    for (const Texts& each : results) {
+        CHECK_THAT(each[0], ContainsSubstring("parameter large enough"));
+        CHECK_THAT(each[1], ContainsSubstring("cannot be bound to 128 bytes"));
+        CHECK(each[2] == "13.000000 -1.000000");
+    }
 }
