@@ -176,6 +176,22 @@ TEST_CASE("nodes that are written again stay on their devices", "[builder][devic
     CHECK(read(there) == std::vector{3});
 }
 
+TEST_CASE("kernels made while another device was current stay there when they are written again", "[builder][device]") {
+    if (skipped()) return;
+    const auto there = memory_on<int>(1, 1);
+    GraphBuilder b;
+    cudag::check(cudaSetDevice(1));
+    b.kernel({}, store, there, 2);
+    cudag::check(cudaSetDevice(0));
+    const cudag::Graph graph = std::move(b).build();
+    GraphBuilder c;
+    const auto part = c.inline_graph(graph);
+    CHECK(part.nodes()[0].device().value_or(-1) == 1);
+    CHECK(current_device() == 0);
+    run(std::move(c));
+    CHECK(read(there) == std::vector{2});
+}
+
 TEST_CASE("a kernel is found on whichever device its node is", "[builder][device]") {
     if (skipped()) return;
     const auto there = memory_on<int>(1, 1);

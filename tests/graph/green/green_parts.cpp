@@ -29,8 +29,8 @@ unsigned all_of_device() {
     return static_cast<unsigned>(count);
 }
 
-/// Returns the most multiprocessors that one part can have. Devices of one model differ in it, as in the multiprocessors that
-/// are beside groups of `size`.
+/// Returns the most multiprocessors that one part can have. Devices of one model differ in it, as in the
+/// multiprocessors that are beside groups of `size`.
 unsigned most_in_groups(unsigned size) {
     unsigned count = all_of_device() / size * size;
     while (count > size) {
