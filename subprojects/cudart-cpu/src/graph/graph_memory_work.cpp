@@ -3,8 +3,11 @@
 
 #include "graph_memory.hpp"
 #include "memory/allocations.hpp"
+#include "memory/freed_memory.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/checks.hpp"
+#include "runtime/kernel_failure.hpp"
 
 #include <array>
 #include <tuple>
@@ -97,6 +100,18 @@ const cudaMemsetParams& checked(const cudaMemsetParams& params) {
     return params;
 }
 
+/// With CUDART_CPU_CHECK=memory: whether memory of the device is no allocation, usually since it has been freed. The
+/// launch then fails.
+bool is_missing(const std::string& title, const char* verb, const void* memory, std::size_t bytes) {
+    if ((checks_from_environment() & ptx::check_memory) == 0 || is_kept_memory(memory, bytes)) return false;
+    const std::optional<Range> range = find_allocation(memory);
+    if (range && bytes <= range->bytes - static_cast<std::size_t>(static_cast<const char*>(memory) - range->base))
+        return false;
+    set_kernel_failure(cudaErrorIllegalAddress,
+                       text(title, " of a graph ", verb, bytes, " bytes at ", memory, ", ", surroundings_of(memory)));
+    return true;
+}
+
 cudaMemcpy3DParms without_pitch(cudaMemcpy3DParms params) {
     params.srcPtr.pitch = params.srcPtr.ysize = 0;
     params.dstPtr.pitch = params.dstPtr.ysize = 0;
@@ -149,6 +164,9 @@ std::string MemcpyWork::details() const {
 }
 
 void MemcpyWork::run() const {
+    const std::size_t known = is_1d() ? bytes() : row_bytes_;
+    if (source_side(params_) == Side::device && is_missing(title(), "reads ", params_.srcPtr.ptr, known)) return;
+    if (destination_side(params_) == Side::device && is_missing(title(), "writes ", params_.dstPtr.ptr, known)) return;
     perform_copy(params_);
 }
 
@@ -224,6 +242,7 @@ std::string MemsetWork::details() const {
 }
 
 void MemsetWork::run() const {
+    if (is_missing(title(), "writes ", params_.dst, params_.width * params_.elementSize)) return;
     perform_set(params_);
 }
 

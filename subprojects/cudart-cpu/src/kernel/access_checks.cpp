@@ -22,26 +22,6 @@ bool within(u64 at, u64 bytes, const void* base, u64 size) {
     return at >= begin && at - begin <= size && bytes <= size - (at - begin);
 }
 
-/// Describes the place of the address by the allocation next to it.
-std::string surroundings(u64 at) {
-    const auto* const pointer = reinterpret_cast<const char*>(at);
-    if (const auto range = find_allocation(pointer))
-        return text("of which only ", static_cast<u64>(range->base + range->bytes - pointer),
-                    " are left in an allocation of ", range->bytes, " bytes");
-    if (const auto freed = find_freed_memory(pointer))
-        return text(static_cast<u64>(pointer - freed->base), " bytes into an allocation of ", freed->bytes,
-                    " bytes that has been freed");
-    for (u64 distance = 1; distance <= 1 << 16; distance *= 2) {
-        if (const auto range = find_allocation(pointer - distance))
-            return text(static_cast<u64>(pointer - range->base) - range->bytes, " bytes behind an allocation of ",
-                        range->bytes, " bytes");
-        if (const auto range = find_allocation(pointer + distance))
-            return text(static_cast<u64>(range->base - pointer), " bytes before an allocation of ", range->bytes,
-                        " bytes");
-    }
-    return "where nothing is allocated";
-}
-
 const char* verb(ptx::Access access) {
     return access == ptx::Access::read ? "reads " : access == ptx::Access::write ? "writes " : "changes ";
 }
@@ -69,8 +49,8 @@ void check_memory(ptx::Thread& thread, u64 at, u32 bytes, ptx::Access access, u3
                     text(verb(access), bytes, " bytes at ", at - reinterpret_cast<u64>(block.shared),
                          " of shared memory, of which the block has ", block.total_shared),
                     location);
-    std::string reason =
-        text(verb(access), bytes, " bytes at ", reinterpret_cast<const void*>(at), ", ", surroundings(at));
+    const auto* const pointer = reinterpret_cast<const void*>(at);
+    std::string reason = text(verb(access), bytes, " bytes at ", pointer, ", ", surroundings_of(pointer));
     fail_thread(thread, cudaErrorIllegalAddress, std::move(reason), location);
 }
 

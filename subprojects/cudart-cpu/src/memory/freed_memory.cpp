@@ -1,7 +1,9 @@
 // Memory outside of live allocations, recorded for CUDART_CPU_CHECK.
 #include "freed_memory.hpp"
 
+#include "memory.hpp"
 #include "runtime/checks.hpp"
+#include "runtime/text.hpp"
 
 #include <array>
 #include <cstdint>
@@ -75,6 +77,25 @@ std::optional<FreedMemory> find_freed_memory(const void* pointer) {
         if (is_within(pointer, 1, one.base, one.bytes)) return one;
     }
     return std::nullopt;
+}
+
+std::string surroundings_of(const void* address) {
+    const auto* const pointer = static_cast<const char*>(address);
+    if (const auto range = find_allocation(pointer))
+        return text("of which only ", static_cast<std::uint64_t>(range->base + range->bytes - pointer),
+                    " are left in an allocation of ", range->bytes, " bytes");
+    if (const auto freed = find_freed_memory(pointer))
+        return text(static_cast<std::uint64_t>(pointer - freed->base), " bytes into an allocation of ", freed->bytes,
+                    " bytes that has been freed");
+    for (std::uint64_t distance = 1; distance <= 1 << 16; distance *= 2) {
+        if (const auto range = find_allocation(pointer - distance))
+            return text(static_cast<std::uint64_t>(pointer - range->base) - range->bytes,
+                        " bytes behind an allocation of ", range->bytes, " bytes");
+        if (const auto range = find_allocation(pointer + distance))
+            return text(static_cast<std::uint64_t>(range->base - pointer), " bytes before an allocation of ",
+                        range->bytes, " bytes");
+    }
+    return "where nothing is allocated";
 }
 
 } // namespace cudart_cpu::detail

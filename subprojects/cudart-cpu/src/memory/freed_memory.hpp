@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace cudart_cpu::detail {
 
@@ -25,5 +26,8 @@ struct FreedMemory {
 
 /// Returns the most recently freed memory with `pointer` inside.
 std::optional<FreedMemory> find_freed_memory(const void* pointer);
+
+/// Describes an address outside of allocations by the allocation next to it.
+std::string surroundings_of(const void* address);
 
 } // namespace cudart_cpu::detail
