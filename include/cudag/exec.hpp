@@ -50,10 +50,11 @@ struct InstantiateOptions {
     bool capturable = false;
 };
 
-/// Counts of `Exec::update_or_instantiate`: its updates, and its new instances.
+/// Counts of `Exec::update_or_instantiate`: its updates, its new instances, and its returns to the former instance.
 struct UpdateCounts {
     std::uint64_t updated = 0;
     std::uint64_t instantiated = 0;
+    std::uint64_t switched = 0;
     friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
 };
 
@@ -178,12 +179,16 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// Updates this Exec to `graph`, or replaces it by a new instance of `graph`. The report has three outcomes:
     /// - `updated()`: the update was made,
-    /// - `needs_instantiate()`: the update is impossible for the reported reason, and the Exec is a new instance,
+    /// - `needs_instantiate()`: the update is impossible for the reported reason, and the Exec is another instance,
     /// - neither: instantiation would not help either, and the Exec is unchanged.
     ///
-    /// A new instance has the same `options()`, all its nodes enabled, and is not uploaded; from then on, use the
-    /// handles of `graph`. `update_counts()` counts the first two outcomes. Throws as `update` does, and
-    /// InstantiateError if `graph` cannot be instantiated; nothing has changed then.
+    /// Another instance has the same `options()`, all its nodes enabled, and is not uploaded; from then on, use the
+    /// handles of `graph`. It is a new one; but once two structures have come in turns, both instances are kept, and
+    /// from then on each `graph` of the other structure updates the other one, without an instantiation
+    /// (`UpdateCounts::switched`). New instances are made as before for graphs with memory nodes, conditionals,
+    /// device-updatable kernels or DynamicParams, with `Match::structure`, and if nodes were disabled. For more
+    /// structures, see ExecCache. Throws as `update` does, and InstantiateError if `graph` cannot be
+    /// instantiated; nothing has changed then.
     UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 

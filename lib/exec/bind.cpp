@@ -146,7 +146,7 @@ class Binder {
         for (const Recaptured& each : recaptured_)
             exec_.bound_params().set_recapture(*each.inner, exec_.effective().in_basis(*each.inner), each.next);
         for (std::size_t i = 0; i < bindings_.size(); ++i)
-            exec_.bound_params().keep(exec_.source(), Access::memory(bindings_[i]), found_[i]);
+            exec_.bound_params().keep(params_graph(), Access::memory(bindings_[i]), found_[i]);
         keep_plan();
         return next_.size() + recaptured_.size();
     }
@@ -156,7 +156,7 @@ class Binder {
 
     void add(const BufferBinding& binding) {
         const ParamMemory& param = Access::memory(binding);
-        found_.push_back(exec_.bound_params().find(exec_.source(), param));
+        found_.push_back(exec_.bound_params().find(params_graph(), exec_.source(), param));
         const MemoryUses& found = *found_.back();
         bool has_recaptured = false;
         for (const ObstacleAt& obstacle : found.obstacles) {
@@ -267,7 +267,7 @@ class Binder {
     void keep_plan() noexcept {
         if (bindings_.empty() || !recaptured_.empty() || has_claims_ || share_memory()) return;
         try {
-            if (BindPlan* const known = exec_.bound_params().find_plan(exec_.source(), bindings_))
+            if (BindPlan* const known = exec_.bound_params().find_plan(params_graph(), bindings_))
                 return known->note_raceless(bindings_, accesses_before_, exec_.races().changes());
             BindPlan plan;
             std::vector<bool> has_use(bindings_.size());
@@ -448,6 +448,11 @@ class Binder {
         const KernelParams& now = *std::get<const KernelParams*>(current);
         if (!same_types(*now.signature, *(*made)->signature) && !same_kernel_types(now, **made))
             refuse_other_kernel("", kernel_name(now.function), place.subject("bind: "));
+    }
+
+    /// The graph whose BufferParams the exec has.
+    [[nodiscard]] const GraphState& params_graph() const noexcept {
+        return exec_.turns().has_become_another ? exec_.made_from() : exec_.source();
     }
 
     ExecState& exec_;

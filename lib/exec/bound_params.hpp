@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bind_plan.hpp"
+#include "graph/find.hpp"
 #include "graph/graph_records.hpp"
 #include "handles/address_index.hpp"
 #include "handles/buffer_uses.hpp"
@@ -30,13 +31,22 @@ class BoundParams {
   public:
     using Uses = std::shared_ptr<const MemoryUses>;
 
-    /// Returns the uses in `graph`, the same graph in each call. Throws GraphError.
-    [[nodiscard]] Uses find(const GraphState& graph, const ParamMemory& param) {
+    /// Returns the uses in `graph`, the same graph in each call since `forget_all`, as nodes of `source`, which has the
+    /// same nodes. Throws GraphError.
+    [[nodiscard]] Uses find(const GraphState& graph, const GraphState& source, const ParamMemory& param) {
         forget_others(graph);
         const auto known = places_.find(Key(param));
         if (known != places_.end()) return known->second->uses;
-        return std::make_shared<const MemoryUses>(uses_of(graph, param));
+        const auto found = std::make_shared<MemoryUses>(uses_of(graph, param));
+        if (&graph == &source) [[likely]]
+            return found;
+        const auto move = [&](auto& use) { use.place.graph = &counterpart_in(source, *use.place.graph); };
+        std::ranges::for_each(found->uses, move);
+        std::ranges::for_each(found->declared, move);
+        std::ranges::for_each(found->obstacles, move);
+        return found;
     }
+    void forget_all() noexcept { forget(); }
     /// Keeps the uses of a bound parameter. If memory runs out, drops all uses: they are searched again.
     void keep(const GraphState& graph, const ParamMemory& param, const Uses& uses) noexcept {
         try {

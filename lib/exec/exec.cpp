@@ -100,7 +100,7 @@ std::uint64_t Exec::replays() const {
     return state().replays();
 }
 UpdateCounts Exec::update_counts() const {
-    return state().update_counts();
+    return state().turns().counts;
 }
 InstantiateOptions Exec::options() const {
     return state().options();

@@ -99,6 +99,7 @@ bool ExecState::keeps_owners() const noexcept {
 }
 
 void ExecState::set_enabled(const NodePlace& node, bool enabled) {
+    if (!enabled) turns_.may_stay = false;
     if (node.record().kind == NodeKind::memset) {
         Shadow& shadow = effective_.shadow(node);
         if (enabled != shadow.is_disabled_memset) return;
@@ -164,13 +165,7 @@ void ExecState::take_handles_of(std::shared_ptr<GraphState> graph) noexcept {
 
 Node ExecState::handle_of(const NodePlace& node) const {
     if (made_from_ == nullptr) return node.graph->identity().handle(node.index);
-    std::vector<std::uint32_t> way; // down from the root
-    for (const GraphState* inner = node.graph; inner->tree().parent() != nullptr; inner = inner->tree().parent())
-        way.push_back(inner->tree().position());
-    const GraphState* graph = made_from_.get();
-    for (; !way.empty(); way.pop_back())
-        graph = graph->nested()[way.back()].get();
-    return graph->identity().handle(node.index);
+    return counterpart_in(*made_from_, *node.graph).identity().handle(node.index);
 }
 
 NodePlace ExecState::copy_of(const GraphState& graph, const Node& node) const {
@@ -178,6 +173,8 @@ NodePlace ExecState::copy_of(const GraphState& graph, const Node& node) const {
     if (made_from_ != nullptr) {
         const Node found = find_counterpart(*source_, node, HandlesOf::origin);
         if (found != Node()) return {&GraphIdentity::of(found), GraphIdentity::index_unchecked(found)};
+        if (turns_.has_become_another && &graph.root() == made_from_.get())
+            return {&counterpart_in(*source_, graph), index};
     }
     refuse<UpdateError>("the node does not belong to the graph of this Exec, but " +
                             describe_foreign(made_from(), node),

@@ -8,6 +8,7 @@
 #include "exec_owners.hpp"
 #include "exec_plan.hpp"
 #include "exec_races.hpp"
+#include "exec_turns.hpp"
 #include "graph/names.hpp"
 #include "graph/node_place.hpp"
 #include "host_nodes.hpp"
@@ -50,17 +51,19 @@ class ExecState {
     /// Leaves the destruction to other code: CUDA's exec may be gone before this state.
     void give_up_native() noexcept {
         owns_native_ = false;
+        turns_.may_stay = false;
         if (owners_.has_instantiation()) in_flight_.begin_tracking();
     }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
     [[nodiscard]] const ExecPlan& plan() const noexcept { return plan_; }
-    [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
+    /// What update_or_instantiate keeps.
+    [[nodiscard]] ExecTurns& turns() noexcept { return turns_; }
     /// Continues the counts and the claim to host failures of `former`, replaced by this exec.
     void continue_counts_of(ExecState& former) noexcept {
         replays_ = former.replays_;
-        update_counts_ = former.update_counts_;
+        turns_.counts = former.turns_.counts;
         hosts_.take_claim_of(former.hosts_);
     }
 
@@ -167,7 +170,7 @@ class ExecState {
     ExecOwners owners_;
     InstantiateOptions options_;
     ExecPlan plan_;
-    UpdateCounts update_counts_;
+    ExecTurns turns_;
     DisabledMemsets disabled_memsets_;
     BoundParams bound_params_;
     std::vector<NodeKind> kinds_; ///< empty before the first use

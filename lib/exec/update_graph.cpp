@@ -228,20 +228,6 @@ UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     return update_to(exec, graph, options);
 }
 
-UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {
-    const detail::NoWaiting no_waiting;
-    UpdateReport report = update(graph, options);
-    if (report.updated()) {
-        ++state_->update_counts().updated;
-    } else if (report.needs_instantiate()) {
-        Exec next = graph.instantiate(state_->options());
-        next.state_->continue_counts_of(*state_);
-        state_ = std::move(next.state_);
-        ++state_->update_counts().instantiated;
-    }
-    return report;
-}
-
 std::string_view to_string(Match match) noexcept {
     return match == Match::order ? "order" : "structure";
 }

@@ -5,6 +5,7 @@
 #include "exec/cache_content.hpp"
 #include "exec/exec_bytes.hpp"
 #include "exec/exec_in_force.hpp"
+#include "exec/exec_turns.hpp"
 #include "graph/allocations.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/graph_edges.hpp"
@@ -139,7 +140,9 @@ void FootprintSum::add(const Graph& graph) {
 }
 
 void FootprintSum::add(const Exec& exec) {
-    add(Access::state(exec));
+    ExecState& state = Access::state(exec);
+    add(state);
+    if (const auto& former = state.turns().former; former && former->exec) add(*former->exec);
 }
 
 void FootprintSum::add(const ExecState& state) {

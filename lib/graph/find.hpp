@@ -27,6 +27,13 @@ template <class Predicate>
     return {};
 }
 
+/// Returns the graph in `root` at the place of `graph` in its own root, which has the same nodes.
+[[nodiscard]] inline const GraphState& counterpart_in(const GraphState& root, const GraphState& graph) {
+    const GraphState* const parent = tree_of(graph).parent();
+    if (parent == nullptr) return root;
+    return *nested_of(counterpart_in(root, *parent))[tree_of(graph).position()];
+}
+
 /// The graphs whose handles a search accepts.
 enum class HandlesOf { origin, origin_and_itself };
 

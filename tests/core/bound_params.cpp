@@ -28,13 +28,13 @@ class Kept {
   public:
     /// What is bound: it is looked for, and kept.
     const MemoryUses* bind(std::size_t number, const BoundParams::Uses& uses = nullptr) {
-        list_.push_back(uses != nullptr ? uses : bound_.find(*graph_, param(number)));
+        list_.push_back(uses != nullptr ? uses : bound_.find(*graph_, *graph_, param(number)));
         bound_.keep(*graph_, param(number), list_.back());
         return list_.back().get();
     }
     /// Whether the uses of a parameter are those that were kept.
     [[nodiscard]] bool has(std::size_t number, const MemoryUses* uses) {
-        list_.push_back(bound_.find(*graph_, param(number)));
+        list_.push_back(bound_.find(*graph_, *graph_, param(number)));
         return list_.back().get() == uses;
     }
     /// A node has declared something since.

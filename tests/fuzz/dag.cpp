@@ -564,7 +564,8 @@ class DagFuzz {
         const auto before = running.exec->update_counts();
         const cudag::UpdateReport result = running.exec->update_or_instantiate(*next->graph);
         require(!result.updated(), "an update to a longer graph");
-        require(running.exec->update_counts().instantiated == before.instantiated + 1, "no new instance");
+        const auto after = running.exec->update_counts();
+        require(after.instantiated + after.switched == before.instantiated + before.switched + 1, "no other instance");
         adopt(running, next);
         running.launches = running.exec->replays();
     }

@@ -536,6 +536,26 @@ TEST_CASE("an Exec that became a new instance tells what the former one threw", 
     CHECK_NOTHROW(stream.synchronize());
 }
 
+TEST_CASE("an Exec of two instances in turns tells what both threw", "[host][update]") {
+    Exec exec = throwing({"a"}).instantiate();
+    const Stream stream;
+    static_cast<void>(exec.update_or_instantiate(throwing({"b", "c"})));
+    static_cast<void>(exec.update_or_instantiate(throwing({"d"})));
+    exec.launch(stream);
+    wait(stream);
+    static_cast<void>(exec.update_or_instantiate(throwing({"e", "f"})));
+    REQUIRE(exec.update_counts().switched == 1);
+    exec.launch(stream);
+    wait(stream);
+    CHECK(thrown_by(exec) == Texts{"d", "e", "f"});
+    static_cast<void>(exec.update_or_instantiate(throwing({"g"})));
+    REQUIRE(exec.update_counts().switched == 2);
+    exec.launch(stream);
+    wait(stream);
+    CHECK(thrown_by(exec) == Texts{"g"});
+    CHECK_NOTHROW(stream.synchronize());
+}
+
 TEST_CASE("a captured host function that an update replaced is told, too", "[host][capture]") {
     const Stream stream;
     int calls = 0;

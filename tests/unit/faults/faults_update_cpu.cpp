@@ -173,6 +173,36 @@ TEST_CASE("an exec that cannot be instantiated anew stays what it was", "[unit][
     CHECK(other.run(exec) == other.expected());
 }
 
+TEST_CASE("an exec that fails to take its former instance stays what it was", "[unit][faults]") {
+    Pipeline pipeline, other;
+    const auto larger = [&] {
+        cudag::GraphBuilder builder;
+        other.write(builder);
+        builder.host([] {});
+        return std::move(builder).build();
+    };
+    cudag::Exec exec = pipeline.build().instantiate();
+    static_cast<void>(exec.update_or_instantiate(larger()));
+    static_cast<void>(exec.update_or_instantiate(pipeline.build()));
+    const cudag::Graph next = larger();
+    const cudag::UpdateCounts before = exec.update_counts();
+    const auto is_unchanged = [&] { return exec.update_counts() == before; };
+    for (std::uint64_t call = 1; is_unchanged(); ++call) {
+        CAPTURE(call);
+        CHECK(pipeline.run(exec) == pipeline.expected());
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            static_cast<void>(exec.update_or_instantiate(next));
+        } catch (const cudag::Error&) {
+            CHECK(is_unchanged());
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        REQUIRE(call < 100);
+    }
+    CHECK(exec.update_counts() == cudag::UpdateCounts{0, 2, 1});
+    CHECK(other.run(exec) == other.expected());
+}
+
 TEST_CASE("a bind that fails at any node changes none", "[unit][faults]") {
     const NothingLeft check;
     Pipeline pipeline;
