@@ -31,6 +31,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -101,25 +102,52 @@ std::optional<std::string> find_use(const ExecState& exec, const ReleasedPool& p
     return std::nullopt;
 }
 
+/// The same of a graph without an Exec.
+std::optional<std::string> find_use(const GraphState& root, const ReleasedPool& pool) {
+    std::optional<std::string> use;
+    for_each_graph(root, [&](const GraphState& graph) {
+        const auto count = static_cast<std::uint32_t>(records_of(graph).nodes().size());
+        for (std::uint32_t i = 0; i < count && !use; ++i)
+            if (uses_released(records_of(graph).params(i), pool)) use = NodePlace{&graph, i}.describe() + " uses";
+    });
+    if (!use && keeps_released(root, pool)) use = "the graph keeps";
+    return use;
+}
+
+/// Throws Error if `user`, an exec of `source` or `source` itself, uses memory of one of `pools`.
+template <class User>
+void require_none_of(const std::vector<std::shared_ptr<const ReleasedPool>>& pools, const User& user,
+                     const GraphState& source) {
+    for (const auto& pool : pools) {
+        const std::optional<std::string> use = find_use(user, *pool);
+        if (!use) continue;
+        std::string label = construction_of(root_of(source)).name;
+        refuse<Error>(fmt::format("{} the released memory of {}; call restore() of that pool before the launch, or "
+                                  "restore_memory() of the cache that released it",
+                                  *use, pool->name),
+                      {"launch of an Exec of " + describe_graph(source), {std::move(label), pool->label}, {}},
+                      cudaErrorNotReady);
+    }
+}
+
 void require_no_released(const ExecState& exec) {
     const auto pools = released_pools();
     if (pools.empty()) return;
     read_all(exec.source());
     read_all(exec.effective().basis());
     const GraphLocks locks(exec.source(), exec.effective().basis());
-    for (const auto& pool : pools) {
-        const std::optional<std::string> use = find_use(exec, *pool);
-        if (!use) continue;
-        std::string label = construction_of(root_of(exec.source())).name;
-        refuse<Error>(fmt::format("{} the released memory of {}; call restore() of that pool before the launch, or "
-                                  "restore_memory() of the cache that released it",
-                                  *use, pool->name),
-                      {"launch of an Exec of " + describe_graph(exec.source()), {std::move(label), pool->label}, {}},
-                      cudaErrorNotReady);
-    }
+    require_none_of(pools, exec, exec.source());
 }
 
 } // namespace
+
+void require_no_released(const GraphState& graph) {
+    const auto pools = released_pools();
+    if (pools.empty()) return;
+    read_all(graph);
+    const auto lock = lock_of(graph);
+    require_none_of(pools, graph, graph);
+}
 
 void look_before_launch(const ExecState& exec) {
     if (is_looked_for(LaunchLook::runtime)) {

@@ -3,9 +3,11 @@
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 
+#include "before_launch.hpp"
 #include "cache_content.hpp"
 #include "compare/structure.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/launch_looks.hpp"
 #include "cuda/memory_holders.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/observing.hpp"
@@ -272,6 +274,7 @@ class ExecStore {
 
     /// Instantiates and launches `graph`; its entry is then the last.
     void launch_new(const Graph& graph, cudaStream_t stream) {
+        if (is_looked_for(LaunchLook::released)) require_no_released(Access::state(graph));
         const std::uint64_t misses = misses_.note(stats_.hits + stats_.updates);
         observe([&] { return ObservedMiss{"ExecCache", describe_graph(Access::state(graph)), misses}; });
         const SampledTime::Scope timed(instantiate_time_);

@@ -77,8 +77,9 @@ ReleasedMemory release_pools(const Pools& pools, const ReleaseOptions& options) 
 }
 
 ReleasedMemory release_content(const CacheContent& content, const ReleaseOptions& options) {
+    const std::size_t trimmed = trim_current_device(); // first: launches have it again by themselves, pools do not
     ReleasedMemory sum = release_pools(pools_of(content), options);
-    sum.graph_memory = trim_current_device();
+    sum.graph_memory = trimmed;
     return sum;
 }
 

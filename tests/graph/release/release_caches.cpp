@@ -60,6 +60,54 @@ TEST_CASE("an ExecCache releases the pools of its graphs, and runs them after th
     CHECK(read(other) == std::vector{3});
 }
 
+TEST_CASE("a first launch by an ExecCache is refused by name if its memory is released", "[memory][release]") {
+    const Stream stream;
+    CapturePool pool("activations", {.releasable = true});
+    const DeviceBuffer<int> cells = pool.allocate<int>(4), own(4);
+    const auto filling = [](const DeviceSpan<int>& to, const char* label) {
+        GraphBuilder b;
+        b.memset(to, 3).label(label);
+        return std::move(b).build().name("decode");
+    };
+    const Graph graph = filling(cells.span(), "fill");
+    cudag::ExecCache cache;
+    const bool has_exec = GENERATE(false, true); // whose update CUDA refuses
+    if (has_exec) cache.launch(filling(own.span(), "fill"), stream);
+    pool.release();
+    const auto error = refused<Error>([&] { cache.launch(graph, stream); });
+    CHECK(error.code() == cuda_code(cudaErrorNotReady));
+    CHECK_THAT(error.what(), StartsWith("cudag: launch of an Exec of the graph \"decode\" made at "));
+    CHECK_THAT(error.what(), ContainsSubstring(" \"fill\" at ") &&
+                                 ContainsSubstring(" uses the released memory of CapturePool \"activations\""));
+    CHECK(error.labels() == Labels{"decode", "activations"});
+    CHECK(cache.stats().execs == (has_exec ? 1 : 0));
+    pool.restore();
+    cache.launch(graph, stream);
+    stream.synchronize();
+    CHECK(read(cells) == std::vector{3, 3, 3, 3});
+}
+
+TEST_CASE("a first launch by an ExecCache is refused if its graph keeps a released pool", "[memory][release]") {
+    const Stream stream;
+    CapturePool pool("activations", {.releasable = true});
+    const DeviceBuffer<int> cell(1);
+    const Graph inner = storing(cell, 5);
+    GraphBuilder b;
+    b.child(inner);
+    b.retain(pool);
+    const Graph graph = std::move(b).build();
+    static_cast<void>(pool.allocate<int>(1));
+    cudag::ExecCache cache;
+    pool.release();
+    CHECK_THAT(refused<Error>([&] { cache.launch(graph, stream); }).what(),
+               ContainsSubstring("the graph keeps the released memory of CapturePool \"activations\""));
+    CHECK(cache.stats().instantiations == 0);
+    pool.restore();
+    cache.launch(graph, stream);
+    stream.synchronize();
+    CHECK(read(cell) == std::vector{5});
+}
+
 TEST_CASE("a CaptureCache sleeps and wakes without a new capture", "[memory][release]") {
     const Stream stream;
     CapturePool pool("activations", {.releasable = true});
@@ -119,7 +167,7 @@ TEST_CASE("a SegmentedGraph releases the memory of its segments", "[memory][rele
     const Stream stream;
     CapturePool pool("activations", {.releasable = true});
     const DeviceBuffer<int> cell = pool.allocate<int>(1);
-    const bool shares = GENERATE(false, true);
+    const bool shares = GENERATE(false, true), has_run = GENERATE(false, true);
     cudag::SegmentedGraph program = cudag::capture_segments(stream,
                                                             [&](cudag::StreamCapture& c) {
                                                                 cudag::launch(c.stream(), {}, store, cell, 1);
@@ -127,9 +175,9 @@ TEST_CASE("a SegmentedGraph releases the memory of its segments", "[memory][rele
                                                                 cudag::launch(c.stream(), {}, store, cell, 2);
                                                             },
                                                             {}, {.share_execs = shares});
-    program.launch(stream);
+    if (has_run) program.launch(stream);
     CHECK(program.release_memory().pools != 0);
-    refused<Error>([&] { program.launch(stream); });
+    CHECK(refused<Error>([&] { program.launch(stream); }).code() == cuda_code(cudaErrorNotReady));
     CHECK(program.restore_memory() != 0);
     program.launch(stream);
     stream.synchronize();

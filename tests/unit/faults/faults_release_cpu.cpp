@@ -123,14 +123,86 @@ TEST_CASE("a cache that cannot release one pool restores the others", "[unit][fa
     cudag::ExecCache cache;
     cache.launch(graph, stream);
     const cudaStreamCaptureMode mode = capture_mode();
-    const Faults faults = for_every_call_failing([&] { cache.release_memory(); },
-                                                 [&] {
-                                                     restore_capture_mode(mode);
-                                                     CHECK(first.is_released() == second.is_released());
-                                                 },
-                                                 [&] { cache.restore_memory(); });
+    bool is_released = false;
+    const Faults faults = for_every_call_failing(
+        [&] {
+            cache.release_memory();
+            is_released = true;
+        },
+        [&] {
+            restore_capture_mode(mode);
+            CHECK(first.is_released() == is_released);
+            CHECK(second.is_released() == is_released);
+        },
+        [&] {
+            cache.restore_memory();
+            is_released = false;
+        });
     CHECK(faults.thrown > 0);
     cache.restore_memory();
     CHECK(read_cell(a) == 1);
     CHECK(read_cell(b) == 2);
+}
+
+TEST_CASE("a cache that cannot release graph memory leaves its pools in place", "[unit][faults]") {
+    const cudag::Stream stream;
+    cudag::CapturePool pool("pool", {.releasable = true});
+    const auto cell = pool.allocate<int>(1);
+    cudag::GraphBuilder builder;
+    builder.memset(cell, 1);
+    const auto memory = builder.alloc<int>(1);
+    builder.free(memory).after(memory);
+    const cudag::Graph graph = std::move(builder).build();
+    cudag::ExecCache cache;
+    const cudaStreamCaptureMode mode = capture_mode();
+    bool is_released = false;
+    const Faults faults = for_every_call_failing(
+        [&] {
+            cache.release_memory();
+            is_released = true;
+        },
+        [&] {
+            restore_capture_mode(mode);
+            CHECK(pool.is_released() == is_released);
+        },
+        [&] {
+            cache.restore_memory();
+            cache.launch(graph, stream); // reserves graph memory
+            stream.synchronize();
+            is_released = false;
+        });
+    CHECK(faults.thrown > 0);
+    cudag::trim_graph_memory(0);
+}
+
+TEST_CASE("a cache that cannot restore one pool can repeat the restoration", "[unit][faults]") {
+    const NothingLeft check;
+    const cudag::Stream stream;
+    cudag::CapturePool first("first", {.releasable = true}), second("second", {.releasable = true});
+    const auto a = first.allocate<int>(1), b = second.allocate<int>(1);
+    write_cell(a, 3);
+    write_cell(b, 4);
+    cudag::GraphBuilder builder;
+    builder.memset(a, 1);
+    builder.memset(b, 2);
+    const cudag::Graph graph = std::move(builder).build();
+    cudag::ExecCache cache;
+    cache.launch(graph, stream);
+    const cudaStreamCaptureMode mode = capture_mode();
+    const Faults faults = for_every_call_failing([&] { cache.restore_memory(); },
+                                                 [&] {
+                                                     restore_capture_mode(mode);
+                                                     if (first.is_released() || second.is_released())
+                                                         CHECK_THROWS_AS(cache.launch(graph, stream), cudag::Error);
+                                                     cache.restore_memory();
+                                                     CHECK(read_cell(a) == 1);
+                                                     CHECK(read_cell(b) == 2);
+                                                 },
+                                                 [&] {
+                                                     stream.synchronize();
+                                                     cache.release_memory();
+                                                 });
+    CHECK(faults.thrown > 0);
+    CHECK_FALSE(first.is_released());
+    CHECK_FALSE(second.is_released());
 }
