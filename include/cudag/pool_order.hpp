@@ -29,7 +29,8 @@ struct PoolOrderOptions {
     /// them. A check looks at all nodes of the launched graph, also of one outside of the order; without checks,
     /// launches cost nothing.
     bool checked = false;
-    bool may_skip = false;   ///< a round may leave graphs out
+    /// A round may leave graphs out. After the last graph, any graph begins the next round; before it, the first one.
+    bool may_skip = false;
     bool may_repeat = false; ///< a graph may run several times in a row, as if once
 };
 

@@ -127,7 +127,8 @@ class PoolOrderState final : public LaunchGuard {
     [[nodiscard]] bool may_follow(std::size_t place) const noexcept {
         if (place == 0 || place == next()) return true;
         if (options_.may_repeat && last_ == place) return true;
-        return options_.may_skip && (!last_ || place > *last_);
+        const bool is_new_round = !last_ || *last_ + 1 == graphs_.size();
+        return options_.may_skip && (is_new_round || place > *last_);
     }
     [[noreturn]] void refuse_launch(std::size_t place) const {
         const Ordered& graph = graphs_[place];

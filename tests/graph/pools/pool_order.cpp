@@ -98,7 +98,12 @@ TEST_CASE("a round may skip or repeat graphs where it is allowed", "[memory][ord
         const PoolOrder order = t.order({.checked = true, .may_skip = true});
         t.second.launch(t.stream);
         t.third.launch(t.stream);
-        CHECK_THAT(t.refusal_of(t.second), ContainsSubstring("after the graph \"sample\""));
+        t.second.launch(t.stream); // a new round without the first graph
+        CHECK_THAT(t.refusal_of(t.second), ContainsSubstring("after the graph \"decode\""));
+        t.first.launch(t.stream); // another one, although the last is not over
+        t.third.launch(t.stream);
+        t.third.launch(t.stream); // alone in its round
+        CHECK(order.launches() == 6);
     }
     SECTION("repeats") {
         const PoolOrder order = t.order({.checked = true, .may_repeat = true});
