@@ -22,13 +22,14 @@ struct UseHistory {
 ///
 /// Each entry has a distance: its smoothed gap between uses, or the time since its last use if that is longer. So an
 /// entry used once a round keeps its distance, and one no longer used falls behind within one gap (as in LIRS, which
-/// takes the last gap). An entry without a place gets that of the most distant one if it comes `margin` times as often.
+/// takes the last gap). A gap counts as twice the smoothed one at most: an entry that comes again after a pause is as
+/// near as before it. An entry without a place gets that of the most distant one if it comes `margin` times as often.
 /// If a place changes hands before its entry has paid for itself, by `uses_to_pay` uses, the margin doubles, else it
 /// falls: equally frequent entries then stop displacing each other, and new phases are followed at once.
 class KeepPolicy {
   public:
     static constexpr std::uint64_t uses_to_pay = 4; ///< uses that save the cost of making an entry
-    static constexpr double least_margin = 1.25, most_margin = 8;
+    static constexpr double least_margin = 1.15, most_margin = 8;
 
     /// Counts a use. The first gaps weigh alike.
     void use(UseHistory& entry) noexcept {
@@ -37,14 +38,14 @@ class KeepPolicy {
     }
     /// Counts a use of an entry kept for some time: a few instructions.
     [[gnu::always_inline]] void use_kept(UseHistory& entry) noexcept {
-        entry.scaled_gap += ++clock_ - entry.last - entry.scaled_gap / UseHistory::gap_scale;
-        entry.last = clock_;
-        ++entry.uses;
+        ++clock_;
+        add_row(entry, 1);
     }
     /// Counts `count` uses in a row, the last of which was the `clock()`th of all.
     [[gnu::always_inline]] void add_row(UseHistory& entry, std::uint64_t count) const noexcept {
         if (count != 1 || entry.uses < UseHistory::gap_scale) return add_long_row(entry, count);
-        entry.scaled_gap += clock_ - entry.last - entry.scaled_gap / UseHistory::gap_scale;
+        const std::uint64_t mean = entry.scaled_gap / UseHistory::gap_scale;
+        entry.scaled_gap += std::min(clock_ - entry.last, 2 * mean + 1) - mean;
         entry.last = clock_;
         ++entry.uses;
     }
@@ -100,7 +101,9 @@ class KeepPolicy {
 
   private:
     [[nodiscard]] static UseHistory used(UseHistory entry, std::uint64_t now) noexcept {
-        const std::uint64_t gap = now - entry.last;
+        std::uint64_t gap = now - entry.last;
+        constexpr std::uint64_t few = 4; // uses that do not tell a pause from a gap
+        if (entry.uses >= few) gap = std::min(gap, 2 * (entry.scaled_gap / UseHistory::gap_scale) + 1);
         if (entry.uses != 0) { // the first use ends no gap
             const std::uint64_t gaps = std::min<std::uint64_t>(entry.uses, UseHistory::gap_scale);
             entry.scaled_gap = (entry.scaled_gap * (gaps - 1) + gap * UseHistory::gap_scale) / gaps;

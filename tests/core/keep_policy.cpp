@@ -68,10 +68,10 @@ class SimulatedCache {
 } // namespace
 
 TEST_CASE("on each pattern the policy replays about as much as one that knows the future", "[core][policy]") {
-    // What no policy can know without the future: which of equally frequent keys come next, and how long a phase or a
-    // burst will be.
-    const std::map<std::string, double> least{{"turns", 0.99},   {"zipf", 0.95},        {"phases", 0.99},
-                                              {"growing", 0.99}, {"cold start", 0.99},  {"alternating", 0.75},
+    // What no policy can know without the future: which of equally frequent keys come next, and how long a burst will
+    // be.
+    const std::map<std::string, double> least{{"turns", 0.99},   {"zipf", 0.94},        {"phases", 0.99},
+                                              {"growing", 0.99}, {"cold start", 0.99},  {"alternating", 0.95},
                                               {"bursts", 0.95},  {"one-off keys", 0.99}};
     for (const std::size_t capacity : {std::size_t{4}, std::size_t{16}})
         for (const bench::AccessPattern& pattern : bench::access_patterns(capacity, 3000)) {
@@ -80,6 +80,8 @@ TEST_CASE("on each pattern the policy replays about as much as one that knows th
             const auto ways = SimulatedCache(capacity).run(pattern.keys);
             CHECK(bench::share_of(ways, Way::replayed) >=
                   least.at(pattern.name) * bench::share_of(best, Way::replayed));
+            if (capacity == 16) // that of the note in docs/caches.md
+                CHECK(bench::share_of(ways, Way::replayed) >= 0.95 * bench::share_of(best, Way::replayed));
             CHECK(bench::mean_cost(ways, {}) >= bench::mean_cost(best, {}) - 1e-9);
             CHECK(bench::mean_cost(ways, {}) <= bench::mean_cost(best, {}) + 0.3);
         }
@@ -156,6 +158,32 @@ TEST_CASE("a history has the mean of the first gaps, then a smoothed one, and th
     CHECK(policy.goes_before(entry, other));
     CHECK(policy.displaces(other, policy.frequency(entry)));
     CHECK_FALSE(policy.displaces(other, policy.frequency(entry) * 22));
+}
+
+TEST_CASE("after a pause an entry is as near as before, if not much farther in the end", "[core][policy]") {
+    KeepPolicy policy;
+    UseHistory entry;
+    const auto use_after = [&](std::uint64_t gap) {
+        policy.pass(gap - 1);
+        policy.use(entry);
+        return policy.distance(entry);
+    };
+    for (int i = 0; i < 10; ++i)
+        use_after(8);
+    CHECK(policy.distance(entry) == 8);
+    CHECK(use_after(1000) == Approx(9).margin(0.25)); // a gap of 17
+    CHECK(use_after(8) == Approx(9).margin(0.25));
+    double distance = 0;
+    for (int i = 0; i < 60; ++i)
+        distance = use_after(1000); // no pauses: it has become rare
+    CHECK(distance == Approx(1000).margin(20));
+    UseHistory few;
+    policy.use(few);
+    policy.pass(99);
+    policy.use(few);
+    policy.pass(9);
+    policy.use(few);
+    CHECK(policy.distance(few) == 55); // the first gaps count in full
 }
 
 TEST_CASE("uses in a row count as such, together or one by one", "[core][policy]") {
