@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -33,6 +34,10 @@ struct GraphedFunctionOptions {
     unsigned warm_up_runs = 1;
     /// Maximum number of shapes with a graph; at least 1. Each has its own static inputs, outputs and graph.
     std::size_t capacity = 8;
+    /// Maximum device memory of the shapes, in bytes: static inputs, unless these are in a pool, and graphs, by the
+    /// estimate of CaptureCacheOptions::max_bytes. The shape of the last call stays in any case.
+    std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+    std::size_t min_graphs = 1; ///< number of shapes that stay even if they exceed `max_bytes`; at least 1
     /// Lets replays read inputs in place instead of copying them, if the function takes them as `DeviceSpan<const
     /// Element>`. Such an input is borrowed until the replay has run. The function must not return it, and must reach
     /// it only through its nodes' parameters (see BufferParam), not for example through a table of pointers. A pointer
@@ -114,7 +119,7 @@ class GraphedFunction<Output(First, Input...)> {
 
   public:
     /// Stores `function` without calling it. Uses the current device; the streams of `forward` must belong to it.
-    /// Throws GraphError if `options.capacity` is 0, Error if CUDA has no streams left.
+    /// Throws GraphError if `options.capacity` or `min_graphs` is 0, Error if CUDA has no streams left.
     template <class Callable>
     requires(!std::same_as<std::remove_cvref_t<Callable>, GraphedFunction>)
     explicit GraphedFunction(Callable&& function, GraphedFunctionOptions options = {},

@@ -3,6 +3,7 @@
 
 #include "cuda/driver.hpp"
 
+#include <cudag/format.hpp>
 #include <cudag/graphed_function.hpp>
 
 #include <fmt/format.h>
@@ -70,8 +71,12 @@ void add_shape(PaddedCall& call, const GraphedFunctionOptions& options, const Gr
 
 } // namespace
 
+Subject subject_of_forward(const SourceLocation& location) {
+    return {fmt::format("GraphedFunction at {}: forward", location), {}, location};
+}
+
 PaddedCall pad(const GraphedFunctionOptions& options, const GraphedTask& task, std::span<const GraphedInput> given,
-               const Subject& subject) {
+               const SourceLocation& location) {
     PaddedCall call;
     std::size_t first = given.size(); // the first input with items
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -80,7 +85,7 @@ PaddedCall pad(const GraphedFunctionOptions& options, const GraphedTask& task, s
         if (given[i].size % elements != 0)
             refuse(fmt::format("input {} has {} elements, no multiple of the {} elements of an item", i, given[i].size,
                                elements),
-                   Subject(subject));
+                   subject_of_forward(location));
         const std::size_t items = given[i].size / elements;
         if (first == given.size()) {
             first = i;
@@ -88,11 +93,11 @@ PaddedCall pad(const GraphedFunctionOptions& options, const GraphedTask& task, s
         } else if (items != call.items) {
             refuse(fmt::format("input {} has {} items, and input {} has {}; all have equally many", i, items, first,
                                call.items),
-                   Subject(subject));
+                   subject_of_forward(location));
         }
     }
     if (task.takes_valid && call.items > std::numeric_limits<std::uint32_t>::max())
-        refuse(fmt::format("{} items do not fit into a Valid", call.items), Subject(subject));
+        refuse(fmt::format("{} items do not fit into a Valid", call.items), subject_of_forward(location));
     call.bucket = options.bucket.round_up(call.items);
     call.fills_zeros = options.padding == Padding::zeros;
     add_shape(call, options, task, given);

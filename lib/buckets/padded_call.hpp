@@ -4,6 +4,7 @@
 #include "cuda/failure.hpp"
 
 #include <cudag/detail/graphed_task.hpp>
+#include <cudag/source_location.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,9 @@ namespace cudag::detail {
 /// Throws GraphError, naming `subject`, for options about buckets that do not fit together, or to the function.
 void require_sound(const GraphedFunctionOptions& options, const GraphedTask& task, Subject&& subject);
 
+/// Returns "GraphedFunction at f.cpp:12: forward".
+[[nodiscard]] Subject subject_of_forward(const SourceLocation& location);
+
 /// A call, rounded up to its bucket.
 struct PaddedCall {
     std::size_t items = 0;
@@ -28,9 +32,9 @@ struct PaddedCall {
 };
 
 /// Rounds the call of `given` up. Throws GraphError if its inputs have no whole number of items, or different ones, or
-/// if there is no bucket for them.
+/// if there is no bucket for them; `location` is that of the function.
 [[nodiscard]] PaddedCall pad(const GraphedFunctionOptions& options, const GraphedTask& task,
-                             std::span<const GraphedInput> given, const Subject& subject);
+                             std::span<const GraphedInput> given, const SourceLocation& location);
 /// Returns the call for a graph of `bucket` items, made of zeros.
 [[nodiscard]] PaddedCall call_of_zeros(const GraphedFunctionOptions& options, const GraphedTask& task,
                                        std::size_t bucket);

@@ -98,6 +98,8 @@ class GraphedCache::State {
     void require_memory(GraphedInputs given) const;
     void evict() noexcept;
     void count_held() noexcept;
+    /// The memory of all shapes with a graph.
+    [[nodiscard]] std::size_t kept_bytes() noexcept;
     void look_at(GraphedShape& shape, GraphedInputs given);
 
     /// A shape without a graph.
@@ -111,7 +113,11 @@ class GraphedCache::State {
 
     [[nodiscard]] KnownShape& known_shape(GraphedInputs given);
     [[nodiscard]] Place first_to_go();
-    [[nodiscard]] bool gets_room(const UseHistory& history);
+    [[nodiscard]] bool gets_room(const UseHistory& history, std::size_t own_bytes);
+    [[nodiscard]] bool fit(std::size_t shapes, std::size_t bytes) const noexcept {
+        const GraphedFunctionOptions& options = setup_.options;
+        return shapes <= options.capacity && (bytes <= options.max_bytes || shapes <= options.min_graphs);
+    }
     void make_pool();
     /// Orders `stream` behind the last replay; returns its id.
     unsigned long long order_behind_last(cudaStream_t stream) const;
@@ -163,7 +169,7 @@ void GraphedCache::State::require_memory(GraphedInputs given) const {
 /// Drops the shapes that are worth least, except the one just used. Replays run in order: after one shape has finished,
 /// so have all used less recently.
 void GraphedCache::State::evict() noexcept {
-    while (shapes_.size() > setup_.options.capacity) {
+    while (!fit(shapes_.size(), kept_bytes())) {
         const Place gone = first_to_go();
         ignore(cudaEventSynchronize(gone->replayed()->get()));
         policy_.displace(gone->history);
@@ -178,11 +184,15 @@ void GraphedCache::State::evict() noexcept {
     }
 }
 
-void GraphedCache::State::count_held() noexcept {
-    std::size_t bytes = guest_ ? guest_->held_bytes() : 0;
+std::size_t GraphedCache::State::kept_bytes() noexcept {
+    std::size_t bytes = 0;
     for (const GraphedShape& shape : shapes_)
         bytes += shape.held_bytes();
-    held_.set(bytes);
+    return bytes;
+}
+
+void GraphedCache::State::count_held() noexcept {
+    held_.set(kept_bytes() + (guest_ ? guest_->held_bytes() : 0));
 }
 
 GraphedCache::State::Place GraphedCache::State::first_to_go() {
@@ -207,8 +217,10 @@ GraphedCache::State::KnownShape& GraphedCache::State::known_shape(GraphedInputs 
 }
 
 /// Whether a shape with this history gets a graph: there is room, or it is worth more than the one that would go.
-bool GraphedCache::State::gets_room(const UseHistory& history) {
-    if (shapes_.size() < setup_.options.capacity) return true;
+/// `own_bytes`: of its static inputs.
+bool GraphedCache::State::gets_room(const UseHistory& history, std::size_t own_bytes) {
+    const std::size_t bytes = kept_bytes(), mean = shapes_.empty() ? 0 : bytes / shapes_.size();
+    if (fit(shapes_.size() + 1, bytes + std::max(mean, own_bytes))) return true;
     const auto worst =
         std::min_element(shapes_.begin(), shapes_.end(), [&](const GraphedShape& a, const GraphedShape& b) {
             return policy_.goes_before(a.history, b.history);
@@ -294,7 +306,10 @@ void GraphedCache::State::replay(std::reverse_iterator<Place> known, cudaStream_
 /// Captures and replays a shape without a graph, or runs it eagerly.
 void GraphedCache::State::run_new(cudaStream_t stream, const GraphedCall& call) {
     const UseHistory history = policy_.used(known_shape(call.shape).history);
-    const bool is_captured = gets_room(history);
+    std::size_t own_bytes = 0;
+    for (const GraphedInput& input : call.shape)
+        if (setup_.pool == nullptr) own_bytes += bytes_of(input);
+    const bool is_captured = gets_room(history, own_bytes);
     if (is_captured)
         capture(stream, call, history);
     else
@@ -338,7 +353,7 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
 }
 
 const void* GraphedCache::State::forward_padded(cudaStream_t stream, GraphedInputs given) {
-    const PaddedCall padded = pad(setup_.options, setup_.task, given, setup_.subject());
+    const PaddedCall padded = pad(setup_.options, setup_.task, given, setup_.location);
     const GraphedCall call{given, padded.shape, &padded};
     const unsigned long long id = order_behind_last(stream);
     if (const auto known = find(call.shape); known != shapes_.rend())
@@ -426,6 +441,9 @@ void GraphedCache::State::prepare(cudaStream_t stream, std::span<const std::size
 GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {
     if (options.capacity == 0)
         refuse("the capacity is 0; at least 1 shape must be kept",
+               {fmt::format("GraphedFunction at {}", location), {}, location});
+    if (options.min_graphs == 0)
+        refuse("min_graphs is 0; at least 1 shape must be kept",
                {fmt::format("GraphedFunction at {}", location), {}, location});
     require_sound(options, task, {fmt::format("GraphedFunction at {}", location), {}, location});
     state_ = std::make_unique<State>(std::move(task), options, location);

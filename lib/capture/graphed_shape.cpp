@@ -193,7 +193,7 @@ StagedInputs::StagedInputs(cudaStream_t stream, GraphedInputs given) : inputs_(g
 StagedInputs::~StagedInputs() = default;
 
 Subject GraphedSetup::subject() const {
-    return {fmt::format("GraphedFunction at {}: forward", location), {}, location};
+    return subject_of_forward(location);
 }
 
 GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, const GraphedCall& call)

@@ -77,6 +77,48 @@ TEST_CASE("beyond the capacity a shape runs eagerly, until it comes more often t
     CHECK(f.size() == 2);
 }
 
+TEST_CASE("shapes take no more memory than they may, a floor aside", "[capture][graphed][policy]") {
+    Total sums;
+    const Stream stream;
+    const auto small = numbers(4, 1), other = numbers(8, 2), third = numbers(12, 3), large = numbers(1 << 20, 1);
+    std::size_t one = 0;
+    {
+        GraphedFunction f(sums.function(), {.warm_up_runs = 0});
+        f.forward(stream, small);
+        one = f.memory().held;
+    }
+    const auto run = [&](auto& f, const std::vector<int>& input) {
+        CHECK(read(stream, f.forward(stream, input)) == std::vector{total(input)});
+    };
+    SECTION("as many graphs as fit") {
+        GraphedFunction f(sums.function(), {.warm_up_runs = 0, .max_bytes = 2 * one + one / 2});
+        for (const auto* input : {&small, &other, &third, &small, &other, &third})
+            run(f, *input);
+        CHECK(f.size() == 2);
+        CHECK(f.eager_runs() == 2);
+        CHECK(f.memory().held <= 3 * one); // with the inputs of the eager run
+    }
+    SECTION("a shape with large inputs runs eagerly") {
+        GraphedFunction f(sums.function(), {.warm_up_runs = 0, .max_bytes = 4 * one});
+        for (const auto* input : {&small, &large, &small, &other})
+            run(f, *input);
+        CHECK(f.size() == 2);
+        CHECK(f.eager_runs() == 1);
+    }
+    SECTION("a shape alone stays, and so does the least number") {
+        GraphedFunction f(sums.function(), {.warm_up_runs = 0, .max_bytes = 1});
+        run(f, large);
+        run(f, large);
+        CHECK(f.size() == 1);
+        CHECK(f.captures() == 1);
+        GraphedFunction g(sums.function(), {.warm_up_runs = 0, .max_bytes = 1, .min_graphs = 2});
+        for (const auto* input : {&small, &other, &third})
+            run(g, *input);
+        CHECK(g.size() == 2);
+        CHECK(g.eager_runs() == 1);
+    }
+}
+
 TEST_CASE("shapes in turns, more than there is room for, keep their graphs", "[capture][graphed][policy]") {
     constexpr std::size_t capacity = 3;
     const std::size_t shapes = GENERATE(4U, 10U);

@@ -154,6 +154,8 @@ TEST_CASE("a graphed function keeps at least one shape", "[capture][graphed]") {
     const auto error = refused<cudag::GraphError>([] { GraphedFunction f([](cudaStream_t) {}, {.capacity = 0}); });
     CHECK_THAT(error.what(), ContainsSubstring("GraphedFunction at ") &&
                                  ContainsSubstring("the capacity is 0; at least 1 shape must be kept"));
+    CHECK_THAT(refused<cudag::GraphError>([] { GraphedFunction f([](cudaStream_t) {}, {.min_graphs = 0}); }).what(),
+               ContainsSubstring("min_graphs is 0; at least 1 shape must be kept"));
 }
 
 TEST_CASE("a graphed function that leaves memory allocated needs auto-free", "[capture][graphed]") {

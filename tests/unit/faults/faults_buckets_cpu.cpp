@@ -1,6 +1,7 @@
 // Every runtime call that fails while a GraphedFunction with buckets prepares, captures or replays.
 #include "faults.hpp"
 #include "kernels.hpp"
+#include "live_counts.hpp"
 
 #include <cudag/cudag.hpp>
 
@@ -52,6 +53,12 @@ struct Padded {
 } // namespace
 
 TEST_CASE("a bucket that fails to be made is none, and is made the next time", "[unit][faults]") {
+    { // what is made once
+        const Stream once;
+        Padded()(once);
+        once.synchronize();
+    }
+    const NothingLeft nothing_left(NothingLeft::Events::may_stay);
     const Stream stream;
     Padded padded;
     std::uint64_t captures = 0;
@@ -72,6 +79,12 @@ TEST_CASE("a bucket that fails to be made is none, and is made the next time", "
 }
 
 TEST_CASE("a prepare in which a call fails prepares nothing", "[unit][faults]") {
+    { // what is made once
+        const Stream once;
+        Padded()(once);
+        once.synchronize();
+    }
+    const NothingLeft nothing_left(NothingLeft::Events::may_stay);
     const Stream stream;
     Padded padded;
     const Faults faults = for_every_call_failing(
@@ -92,6 +105,7 @@ TEST_CASE("a prepare in which a call fails prepares nothing", "[unit][faults]") 
 }
 
 TEST_CASE("a padded replay that fails keeps its graph", "[unit][faults]") {
+    const NothingLeft nothing_left(NothingLeft::Events::may_stay);
     const Stream first, second;
     Padded padded;
     padded(first);
