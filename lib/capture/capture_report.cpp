@@ -53,6 +53,8 @@ std::string to_string(const KeyReport& report) {
     if (report.failed_captures != 0) text += ", " + count(report.failed_captures, "failed capture");
     if (!report.step.empty()) text += fmt::format(" in step \"{}\"", report.step);
     if (!report.reason.empty()) text += ": " + report.reason;
+    if (report.state == KeyState::eager && !report.step.empty())
+        text += "\n  the other steps would be replayed with this one in Steps::eager, or with learn_breaks";
     if (!report.breaks.empty())
         text += fmt::format("\n  {}, {}", count(report.segments, "segment"), count(report.breaks.size(), "break"));
     for (const KeyBreak& each : report.breaks)
