@@ -2,6 +2,7 @@
 #include "cookbook.hpp"
 
 #include <cudag/pool_order.hpp>
+#include <cudag/segmented_graph.hpp>
 
 #include <cstddef>
 #include <numeric>
@@ -99,6 +100,32 @@ void batches() {
     expect(model.captures() == 2, "a size was captured again");
 }
 
+void between() {
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(n);
+    cudag::PinnedBuffer<float> host(n);
+    cudag::memset_async(stream, x, 1.0f);
+    int resets = 0;
+    // between begins
+    cudag::SegmentedGraph program = cudag::capture_segments(stream, [&](cudag::StreamCapture& c) {
+        c.step("double", [&](cudaStream_t s) { library_call(s, n, x.data()); });
+        c.step("download", [&](cudaStream_t s) { cudag::memcpy_async(s, host, x); });
+        c.eager("decide", [&](cudaStream_t s) { // not captured: runs in each launch, between two graphs
+            cudag::check(cudaStreamSynchronize(s));
+            if (host[0] < 8) return;
+            cudag::memset_async(s, x, 1.0f);
+            ++resets;
+        });
+        c.step("triple", [&](cudaStream_t s) { cudag::launch(s, config, scale, n, 3.0f, x); });
+    });
+    for (int i = 0; i < 2; ++i)
+        program.launch(stream); // x = 3 * 2 * 1, then 3 * 1, since 2 * 6 is too large
+    // between ends
+    stream.synchronize();
+    expect(x, 3);
+    expect(resets == 1, "the decision was not made in each launch");
+}
+
 void fallback() {
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n);
@@ -119,6 +146,30 @@ void fallback() {
     // fallback ends
     expect(x, 8);
     expect(culprit == std::vector<std::string>{"wait"} && ran.exec, "the capture did not fail at the wait");
+}
+
+void rounded() {
+    cudag::Stream stream;
+    std::vector<float> result;
+    // rounded begins
+    cudag::CapturePool pool("activations");
+    cudag::GraphedFunction model(
+        [](cudaStream_t s, cudag::DeviceSpan<float> batch) {
+            library_call(s, static_cast<int>(batch.size()), batch.data());
+            return batch;
+        },
+        {.capture = {.pool = pool.id()}, .bucket = cudag::Bucket::powers_of_two(8, 64)});
+    model.prepare(stream, {8, 16, 32, 64}); // four graphs, the largest first, in one pool
+    for (const std::size_t size : {5U, 64U, 33U, 17U}) {
+        const std::vector<float> input(size, 3.0f);
+        const cudag::DeviceSpan<float> output = model.forward(stream, input); // padded, and cut to `size` again
+        result.resize(output.size());
+        cudag::memcpy_async(stream, result, output);
+        stream.synchronize();
+    } // model.captures() is 4
+    // rounded ends
+    expect(result, 6);
+    expect(result.size() == 17 && model.captures() == 4, "a size was captured, or not cut");
 }
 
 void ended() {
@@ -261,6 +312,8 @@ std::vector<Recipe> capture_recipes() {
             {"Call a library inside a graph", region},
             {"Reuse a captured function by key", by_key},
             {"Keep a graph per batch size", batches},
+            {"Serve many sizes by few graphs", rounded},
+            {"Run one step between two graphs", between},
             {"Run work that may not be capturable", fallback},
             {"Copy host values that end before the launch", ended},
             {"Change an argument in captured code", found},

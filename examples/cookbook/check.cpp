@@ -42,6 +42,34 @@ void measured() {
     expect(x, 1);
 }
 
+void footprint() {
+    cudag::Stream stream;
+    cudag::CapturePool pool("activations");
+    const cudag::DeviceBuffer<float> scratch = pool.allocate<float>(1 << 20);
+    std::string before, after, holders;
+    // footprint begins
+    cudag::GraphBuilder b;
+    auto filled = b.memset(scratch, 1.0f);
+    auto work = b.alloc<float>(1 << 18, {.after = {filled}});
+    b.free(work).after(work);
+    const cudag::Graph graph = std::move(b).build();
+    before =
+        to_string(graph.memory()); // nothing was launched: "device: 5.2 MiB (executable ..., graph memory 1.0 MiB, ..."
+    cudag::Exec exec = graph.instantiate();
+    after = to_string(exec.memory()); // with the plan of the Exec, and with its updates
+    try {
+        const cudag::DeviceBuffer<float> more(std::size_t{1} << 50U);
+    } catch (const cudag::Error& error) {
+        holders = error.what(); // ...; held: CapturePool "activations" made at ...: 4.0 MiB, ...
+    }
+    // footprint ends
+    exec.launch(stream);
+    stream.synchronize();
+    expect(before.find("graph memory") != std::string::npos, "the graph memory is not predicted");
+    expect(after.find("activations") != std::string::npos, "the pool is not reported");
+    expect(holders.find("activations") != std::string::npos, "the error does not tell who holds memory");
+}
+
 void missing() {
     cudag::DeviceBuffer<float> x(n);
     cudag::PinnedBuffer<float> host(n);
@@ -174,6 +202,7 @@ void named() {
 
 std::vector<Recipe> check_recipes() {
     return {{"Measure a graph right", measured},
+            {"See who holds device memory", footprint},
             {"Test for a missing edge", missing},
             {"Test that every access is known", complete},
             {"See the plan", plan},

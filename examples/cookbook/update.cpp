@@ -1,6 +1,8 @@
 // docs/cookbook-launch.md: recipes for launches, and for changes between them.
 #include "cookbook.hpp"
 
+#include <cudag/graph_function.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -150,6 +152,45 @@ void skipped() {
     expect(x, 9216);
 }
 
+void called() {
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(n), y(n), sum(n);
+    cudag::memset_async(stream, x, 1.0f);
+    cudag::memset_async(stream, y, 2.0f);
+    // called begins
+    using Axpy = cudag::GraphFunction<void(cudag::InOut<float>, cudag::In<float>, cudag::Out<float>, float)>;
+    Axpy axpy(
+        [](auto& b, const auto& a, const auto& to_add, const auto& result, const auto& factor) {
+            b.kernel(config, scale, n, factor, a); // the edges are inferred
+            b.kernel(config, add, n, a, to_add, result);
+        },
+        x, y, sum, 2.0f);              // the first buffers and values; nothing runs
+    axpy(stream, x, y, sum, 2.0f);     // a launch
+    axpy(stream, cudag::arg<3>(5.0f)); // another factor; the buffers are those of the last call
+    axpy(stream, y, x, sum, 3.0f);     // other buffers, and another value: too few or wrong ones do not compile
+    stream.synchronize();              // sum = 3 * 2 + 10
+    // called ends
+    expect(sum, 16);
+}
+
+void swapped() {
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(n), y(n);
+    cudag::memset_async(stream, x, 1.0f);
+    // swapped begins
+    cudag::GraphFunction<void(cudag::In<float>, cudag::Out<float>)> step(
+        {.execs = 2}, // one for each direction
+        [](auto& b, const auto& from, const auto& to) { b.kernel(config, add, n, from, from, to); }, x, y);
+    for (int i = 0; i < 5; ++i) {
+        step(stream, x, y);
+        step(stream, y, x); // both: from the second round on plain launches
+    }
+    stream.synchronize(); // x = 2^10
+    // swapped ends
+    expect(x, 1024);
+    expect(step.execs() == 2, "a direction has no Exec of its own");
+}
+
 void streams() {
     cudag::DeviceBuffer<float> x(n), y(n);
     // streams begins
@@ -243,7 +284,8 @@ void streaming() {
 } // namespace
 
 std::vector<Recipe> update_recipes() {
-    return {{"Change the input buffer at every launch", input},   {"Process frames in a ring of three", ring},
+    return {{"Change the input buffer at every launch", input},   {"Call a graph like a function", called},
+            {"Swap two buffers at every launch", swapped},        {"Process frames in a ring of three", ring},
             {"Set one value that many kernels follow", followed}, {"Run on fewer elements than at first", smaller},
             {"Change a value without an update", scalar},         {"Skip a node in some launches", skipped},
             {"Launch one graph from several streams", streams},   {"Change a graph and all its Execs", applied},
