@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace decode {
 namespace {
@@ -25,13 +25,13 @@ cudag::LaunchConfig threads(int count) {
 /// Calls `launch(name, config, kernel, arguments...)` for every kernel of a step, in order. `position` is a number or
 /// what becomes one.
 template <class Position, class Launch>
-void for_each_kernel(const DeviceModel& m, int cache_row, const Position& position, Launch&& launch) {
+void for_each_kernel(const DeviceModel& m, const Position& position, Launch&& launch) {
     launch("embed", threads(width), embed, m.tokens, m.token_table, m.position_table, m.x, position);
     for (std::size_t i = 0; i < m.layers.size(); ++i) {
         const DeviceLayer& layer = m.layers[i];
         const std::string of = "layer " + std::to_string(i) + ": ";
-        launch(of + "project", threads(3 * width), project, m.x, layer.queries_keys_values, m.query,
-               DeviceLayer::row(layer.keys, cache_row), DeviceLayer::row(layer.values, cache_row));
+        launch(of + "project", threads(3 * width), project, m.x, layer.queries_keys_values, m.query, layer.keys,
+               layer.values, position);
         launch(of + "weigh", threads(heads * max_positions), weigh, m.query, layer.keys, m.weights, position);
         launch(of + "mix", threads(width), mix, m.weights, layer.values, m.attended, position);
         launch(of + "add attended", threads(width), add_product, m.attended, layer.out, m.x, width);
@@ -78,36 +78,18 @@ Decoded DeviceModel::result(cudag::Stream& stream, int steps) const {
 }
 
 void StreamDecoder::step(cudag::Stream& stream, int position) {
-    for_each_kernel(model_, position, position,
-                    [&](const auto&, const auto&... launch) { cudag::launch(stream, launch...); });
+    for_each_kernel(model_, position, [&](const auto&, const auto&... launch) { cudag::launch(stream, launch...); });
 }
 
 GraphDecoder::GraphDecoder(const Model& model)
-    : model_(model), position_(0), step_(build(model_, position_)), exec_(step_.graph.instantiate()) {}
-
-GraphDecoder::Step GraphDecoder::build(const DeviceModel& model, const cudag::DynamicParam<int>& position) {
-    cudag::GraphBuilder b;
-    std::vector<cudag::Node> all;
-    for_each_kernel(model, 0, position, [&](const std::string& name, const auto&... launch) {
-        auto node = b.kernel(launch...).label(name);
-        if (!all.empty()) {
-            node.after(all.back());
-        }
-        all.push_back(node);
-    });
-    cudag::Graph graph = std::move(b).build();
-    std::vector<Project> projects = graph.find(project);
-    return {std::move(graph), std::move(projects)};
-}
-
-void GraphDecoder::step(cudag::Stream& stream, int position) {
-    position_.set(position, exec_);
-    for (std::size_t i = 0; i < step_.projects.size(); ++i) {
-        const DeviceLayer& layer = model_.layers[i];
-        exec_.update(step_.projects[i], cudag::arg<3>(DeviceLayer::row(layer.keys, position)),
-                     cudag::arg<4>(DeviceLayer::row(layer.values, position)));
-    }
-    exec_.launch(stream);
-}
+    : model_(model), step_(
+                         {.builder = {}},
+                         [this](auto& b, const auto& position) {
+                             std::vector<cudag::Node> last;
+                             for_each_kernel(model_, position, [&](const std::string& name, const auto&... launch) {
+                                 last = {b.kernel(launch...).label(name).after(last)};
+                             });
+                         },
+                         0) {}
 
 } // namespace decode

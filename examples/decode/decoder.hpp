@@ -1,7 +1,8 @@
-// The decoder twice: as plain launches, and as a graph that every step updates.
+// The decoder twice: as plain launches, and as a graph that is called with the position of each step.
 #pragma once
 
 #include <cudag/cudag.hpp>
+#include <cudag/graph_function.hpp>
 
 #include "kernels.hpp"
 #include "model.hpp"
@@ -15,9 +16,6 @@ struct DeviceLayer {
     cudag::DeviceBuffer<std::int8_t> down;
     cudag::DeviceBuffer<int> keys; ///< the cache: max_positions rows of width
     cudag::DeviceBuffer<int> values;
-
-    /// Where a position's row of a cache begins.
-    static int* row(const cudag::DeviceBuffer<int>& cache, int position) { return cache.data() + position * width; }
 };
 
 /// A model on the device, and what its kernels hand to each other.
@@ -56,30 +54,19 @@ class StreamDecoder {
     DeviceModel model_;
 };
 
-/// Launches one graph for every step, after it has told the nodes the position and where in the caches its rows are.
+/// Calls one graph for every step, with the position.
 class GraphDecoder {
   public:
     explicit GraphDecoder(const Model& model);
 
     DeviceModel& model() { return model_; }
-    const cudag::Graph& graph() const { return step_.graph; }
+    const cudag::Graph& graph() const { return step_.graph(); }
     /// Enqueues the step that picks the token behind `position`.
-    void step(cudag::Stream& stream, int position);
+    void step(cudag::Stream& stream, int position) { step_(stream, position); }
 
   private:
-    using Project = cudag::KernelNode<const int*, const std::int8_t*, int*, int*, int*>;
-
-    /// The graph of one step, and its nodes that write to the caches.
-    struct Step {
-        cudag::Graph graph;
-        std::vector<Project> projects; // one for each layer
-    };
-    static Step build(const DeviceModel& model, const cudag::DynamicParam<int>& position);
-
     DeviceModel model_;
-    cudag::DynamicParam<int> position_;
-    Step step_;
-    cudag::Exec exec_;
+    cudag::GraphFunction<void(int)> step_;
 };
 
 } // namespace decode

@@ -30,10 +30,10 @@ __global__ void embed(const int* tokens, const std::int8_t* token_table, const s
     }
 }
 
-__global__ void project(const int* x, const std::int8_t* matrix, int* query, int* key, int* value) {
+__global__ void project(const int* x, const std::int8_t* matrix, int* query, int* keys, int* values, int position) {
     const int i = this_thread();
     if (i < 3 * width) {
-        int* const out = i < width ? query : i < 2 * width ? key : value;
+        int* const out = i < width ? query : (i < 2 * width ? keys : values) + position * width;
         out[i % width] = limit(dot(matrix + i * width, x, width) / 128);
     }
 }

@@ -13,8 +13,8 @@ namespace decode {
 __global__ void embed(const int* tokens, const std::int8_t* token_table, const std::int8_t* position_table, int* x,
                       int position);
 
-/// The query of a layer, and the key and the value to remember, each to where the position's belong.
-__global__ void project(const int* x, const std::int8_t* matrix, int* query, int* key, int* value);
+/// The query of a layer, and the key and the value to remember, in the rows of `position`.
+__global__ void project(const int* x, const std::int8_t* matrix, int* query, int* keys, int* values, int position);
 
 /// How much each position up to `position` counts for each head: `heads` rows of `max_positions`.
 __global__ void weigh(const int* query, const int* keys, int* weights, int position);
