@@ -9,10 +9,12 @@
 #include <cuda.h>
 #include <cudart_cpu/control.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 using Catch::Matchers::ContainsSubstring;
 using cudag::GraphBuilder;
@@ -53,6 +55,25 @@ Queues queues_of(const GreenContext& context) {
     return queues;
 }
 
+/// The multiprocessors of several contexts, which must be disjoint, in order.
+std::vector<unsigned> disjoint_multiprocessors(const std::vector<GreenContext>& parts) {
+    std::vector<unsigned> all;
+    for (const GreenContext& part : parts) {
+        const auto own = cudart_cpu::multiprocessors_of(part.get());
+        CHECK(own.size() == part.multiprocessors());
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    std::ranges::sort(all);
+    CHECK(std::ranges::adjacent_find(all) == all.end());
+    return all;
+}
+
+unsigned multiprocessors_here() {
+    int count = 0;
+    cudag::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0));
+    return static_cast<unsigned>(count);
+}
+
 void one(int* cell) {
     *cell = 1;
 }
@@ -81,6 +102,38 @@ TEST_CASE("a green context is of the current device, or of the one given", "[gre
         CHECK_THAT(reason, ContainsSubstring("there is no device " + std::to_string(none)) &&
                                ContainsSubstring("CUDA sees 2 devices"));
     }
+}
+
+TEST_CASE("the parts of a split are disjoint, and with the rest the whole device", "[green][split]") {
+    const unsigned all = multiprocessors_here();
+    for (const bool scattered : {false, true}) {
+        const unsigned size = scattered ? 2 : 8;
+        const auto parts = GreenContext::split({size, GreenContext::rest}, {.scattered = scattered});
+        REQUIRE(parts.size() == 2);
+        CHECK(parts[0].multiprocessors() == size);
+        CHECK(disjoint_multiprocessors(parts).size() == all);
+        const unsigned in_groups = all / size * size;
+        CHECK(disjoint_multiprocessors(GreenContext::split({in_groups}, {.scattered = scattered})).size() == in_groups);
+        if (in_groups == all) continue;
+        const auto left = GreenContext::split({in_groups, GreenContext::rest}, {.scattered = scattered});
+        CHECK(left[1].multiprocessors() == all - in_groups);
+        CHECK(disjoint_multiprocessors(left).size() == all);
+    }
+    if (all < 32) return; // another run has more
+    const auto rounded = GreenContext::split({1, GreenContext::rest, 9});
+    CHECK(rounded[0].multiprocessors() == 8);
+    CHECK(rounded[2].multiprocessors() == 16);
+    CHECK(disjoint_multiprocessors(rounded).size() == all);
+    const auto few = GreenContext::split({4, 2, 1}, {.scattered = true});
+    CHECK(disjoint_multiprocessors(few).size() == 8);
+}
+
+TEST_CASE("a green context has the multiprocessors that it counts", "[green][split]") {
+    const unsigned all = multiprocessors_here();
+    for (const unsigned count : {1U, 8U, 9U, all})
+        CHECK(disjoint_multiprocessors({GreenContext(count)}).size() >= count);
+    CHECK(disjoint_multiprocessors({GreenContext(all)}).size() == all);
+    CHECK(disjoint_multiprocessors({GreenContext(1, {.scattered = true})}).size() == 2);
 }
 
 TEST_CASE("nodes of a green context are of its device", "[green]") {

@@ -24,6 +24,10 @@ void set_workers(unsigned workers);
 /// CUDART_CPU_DEVICES, else 1). Before the number is lowered, no thread may use the devices to be removed.
 void set_devices(unsigned number);
 
+/// Returns the numbers, from 0 on, of the multiprocessors of a green context, a CUcontext of the driver: a GPU's
+/// kernels would read one of them from %smid. Returns nothing for other contexts.
+std::vector<unsigned> multiprocessors_of(void* green_context);
+
 /// Permits or forbids `device` to access the memory of `peer`, another device. Initially every access is possible.
 void set_peer_access(int device, int peer, bool possible);
 

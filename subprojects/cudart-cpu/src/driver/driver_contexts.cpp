@@ -11,11 +11,14 @@
 #include "stream/event.hpp"
 #include "submit/event_submit.hpp"
 
+#include <cudart_cpu/control.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace cudart_cpu::detail::driver {
 
@@ -243,8 +246,36 @@ CUcontext context_of_green(CUgreenCtx green) {
     return context;
 }
 
-CUdevResource multiprocessor_resource(unsigned count) {
+// The multiprocessors of a resource stand in the part of it that CUDA keeps for itself.
+static_assert(sizeof(MultiprocessorSet) <= sizeof(CUdevResource::_internal_padding));
+static_assert(std::is_trivially_copyable_v<MultiprocessorSet>);
+
+MultiprocessorSet set_of(const CUdevResource& resource) noexcept {
+    MultiprocessorSet set;
+    std::memcpy(static_cast<void*>(&set), resource._internal_padding, sizeof set);
+    return set;
+}
+MultiprocessorSet all_multiprocessors() {
+    MultiprocessorSet all;
+    for (std::size_t i = 0; i < std::min(all.size(), static_cast<std::size_t>(multiprocessors())); ++i)
+        all.set(i);
+    return all;
+}
+/// Takes the first `count` multiprocessors from `set`.
+MultiprocessorSet take_first(MultiprocessorSet& set, unsigned count) noexcept {
+    MultiprocessorSet taken;
+    for (std::size_t i = 0; i < set.size() && count != 0; ++i) {
+        if (!set[i]) continue;
+        set.reset(i);
+        taken.set(i);
+        --count;
+    }
+    return taken;
+}
+
+CUdevResource multiprocessor_resource(unsigned count, const MultiprocessorSet& set) {
     CUdevResource resource{};
+    std::memcpy(static_cast<void*>(resource._internal_padding), &set, sizeof set);
     resource.type = CU_DEV_RESOURCE_TYPE_SM;
     resource.sm.smCount = count;
 #if CUDA_VERSION >= 13000
@@ -300,13 +331,15 @@ void give_resource(CUdevResource* resource, CUdevResourceType type, const Driver
     }
     if (number_in(type) != CU_DEV_RESOURCE_TYPE_SM)
         fail(invalid_resource_type, text("cudart-cpu has no resource of type ", number_in(type)));
-    *resource = multiprocessor_resource(context.multiprocessors);
+    *resource =
+        multiprocessor_resource(context.multiprocessors, context.is_green ? context.set : all_multiprocessors());
 }
 
 struct Descriptor {
     unsigned multiprocessors = 0;
     unsigned concurrency = 0;
     int scope = 0;
+    MultiprocessorSet set{};
 };
 
 /// Never released, like the driver's: nothing ends them.
@@ -349,11 +382,12 @@ CUresult dev_sm_resource_split_by_count(CUdevResource* results, unsigned* groups
             return;
         }
         *groups = std::min(*groups, fitting);
+        MultiprocessorSet rest = set_of(*input);
         for (unsigned i = 0; i < *groups; ++i)
-            results[i] = multiprocessor_resource(size);
+            results[i] = multiprocessor_resource(size, take_first(rest, size));
         if (remaining == nullptr) return;
         const unsigned left = all - *groups * size;
-        *remaining = left == 0 ? CUdevResource{} : multiprocessor_resource(left);
+        *remaining = left == 0 ? CUdevResource{} : multiprocessor_resource(left, rest);
     });
 }
 CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource* resources, unsigned count) {
@@ -370,6 +404,7 @@ CUresult dev_resource_generate_desc(CUdevResourceDesc* descriptor, CUdevResource
                 continue;
             }
             require_multiprocessors(resources[i]);
+            total.set |= set_of(resources[i]);
             total.multiprocessors += resources[i].sm.smCount;
         }
         total.multiprocessors = std::min(total.multiprocessors, static_cast<unsigned>(multiprocessors()));
@@ -385,7 +420,7 @@ CUresult green_ctx_create(CUgreenCtx* green, CUdevResourceDesc descriptor, CUdev
         const auto found = descriptors().find(descriptor);
         if (!found) fail(cudaErrorInvalidValue, "the descriptor of resources is none");
         *green = reinterpret_cast<CUgreenCtx>(
-            make_context({device, 0, found->multiprocessors, true, found->concurrency, found->scope}));
+            make_context({device, 0, found->multiprocessors, true, found->concurrency, found->scope, found->set}));
     });
 }
 CUresult green_ctx_destroy(CUgreenCtx green) {
@@ -467,3 +502,15 @@ CUresult green_ctx_wait_event(CUgreenCtx green, CUevent event) {
 }
 
 } // namespace cudart_cpu::detail::driver
+
+std::vector<unsigned> cudart_cpu::multiprocessors_of(void* green_context) {
+    using namespace cudart_cpu::detail;
+    std::vector<unsigned> numbers;
+    try {
+        const DriverContext context = context_of(static_cast<CUcontext>(green_context));
+        for (std::size_t i = 0; context.is_green && i < context.set.size(); ++i)
+            if (context.set[i]) numbers.push_back(static_cast<unsigned>(i));
+    } catch (const Failure&) { // it has ended
+    }
+    return numbers;
+}

@@ -3,7 +3,12 @@
 
 #include <cuda.h>
 
+#include <bitset>
+
 namespace cudart_cpu::detail {
+
+/// The numbers of multiprocessors that a context has. Those beyond the set are not told apart.
+using MultiprocessorSet = std::bitset<640>;
 
 /// The properties of a context. A green context has a part of its device's multiprocessors.
 struct DriverContext {
@@ -13,6 +18,7 @@ struct DriverContext {
     bool is_green = false;
     unsigned concurrency = 0; ///< as configured for its queues; 0: it has those of its device
     int scope = 0;            ///< a CUdevWorkqueueConfigScope
+    MultiprocessorSet set{};  ///< of a green context
 };
 
 /// A device's primary context is always alive: the runtime's calls make it current.
