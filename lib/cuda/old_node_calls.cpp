@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <cstring>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace cudag::detail {
 
 namespace old_calls {
@@ -365,3 +368,5 @@ OldGetter getter_of(CUgraphNodeType type) {
 }
 
 } // namespace cudag::detail
+
+#pragma GCC diagnostic pop
