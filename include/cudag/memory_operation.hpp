@@ -34,7 +34,7 @@ enum class MemoryOperationKind : std::uint8_t {
 ///                                      cudag::MemoryOperation::write(flags.data() + 1, 1U)});
 ///
 /// The memory is borrowed: device memory or pinned host memory. CUDA refuses each launch with an operation in managed
-/// memory, graph memory or memory of a pool, and does not free the graph memory of such a launch.
+/// memory, graph memory or memory of a pool; the graph's own memory then stays in use until a launch succeeds.
 struct MemoryOperation {
     MemoryOperationKind kind = MemoryOperationKind::write_value;
     Compare compare = Compare::at_least; ///< of a wait

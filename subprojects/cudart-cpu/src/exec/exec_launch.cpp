@@ -132,9 +132,19 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
     exec.latest = enqueue(stream, std::move(op), std::move(after));
 }
 
+/// A refused launch keeps its graph memory in use until one succeeds, as the driver's does (580, on an H100).
+Launch prepare_or_keep_memory(Exec& exec) {
+    try {
+        return prepare_launch(exec);
+    } catch (const Failure&) {
+        use_graph_memory(exec.snapshot()->memory.all, std::make_shared<Completion>());
+        throw;
+    }
+}
+
 /// Returns the completion for which the call must wait; null if there is none.
 CompletionPtr enqueue_launch(Exec& exec, Stream& stream) {
-    Launch prepared = prepare_launch(exec);
+    Launch prepared = prepare_or_keep_memory(exec);
     if (exec.times) prepared.times = {exec.times, exec.times->next_launch()};
     auto launch = std::make_shared<const Launch>(std::move(prepared));
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;

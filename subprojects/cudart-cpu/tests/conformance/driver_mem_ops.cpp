@@ -170,12 +170,55 @@ TEST_CASE("memory of a graph takes no memory operations, neither of a node nor o
     REQUIRE(driver.write(stream, address_of(memory.data), 1, 0) == CUDA_ERROR_INVALID_VALUE);
     std::vector<CUstreamBatchMemOpParams> operations{write_of(memory.data, 1)};
     CUgraphNodeParams params = node_of(driver.context, operations);
-    const Graph graph; // not `allocating`: a refused launch keeps its memory
+    const Graph graph;
     CUgraphNode node = nullptr;
     REQUIRE(driver.add(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
     const Exec refused(graph);
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(refused, stream));
     REQUIRE_CUDA(cudaFreeAsync(memory.data, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+}
+
+TEST_CASE("a refused launch keeps its graph memory in use until one succeeds", "[memory_operations][graph_memory]") {
+    const auto used = [] {
+        std::uint64_t value = 0;
+        REQUIRE_CUDA(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &value));
+        return value;
+    };
+    const auto used_after_trim = [&] {
+        REQUIRE_CUDA(cudaDeviceGraphMemTrim(0));
+        return used();
+    };
+    const MemOpCalls driver;
+    const Stream stream;
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE(used_after_trim() == 0);
+    DeviceInts cells(1);
+    void* pooled = nullptr;
+    REQUIRE_CUDA(cudaMallocAsync(&pooled, sizeof(int), stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    const Graph graph;
+    const Allocation memory = add_alloc(graph, 1);
+    add_free(graph, memory.data, {memory.node});
+    std::vector<CUstreamBatchMemOpParams> operations{write_of(static_cast<int*>(pooled), 1)};
+    CUgraphNodeParams params = node_of(driver.context, operations);
+    CUgraphNode node = nullptr;
+    REQUIRE(driver.add(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+    const Exec exec(graph);
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
+        const std::uint64_t kept = used();
+        REQUIRE(kept >= sizeof(int));
+        REQUIRE(used_after_trim() == kept);
+    }
+    operations = {write_of(cells.data(), 1)};
+    params = node_of(driver.context, operations);
+    REQUIRE(driver.exec_set(exec, node, &params) == CUDA_SUCCESS);
+    exec.run(stream);
+    REQUIRE(cells.read() == std::vector{1});
+    REQUIRE(used_after_trim() == 0);
+    REQUIRE_CUDA(cudaFreeAsync(pooled, stream));
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
 }
 
