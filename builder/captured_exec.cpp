@@ -19,9 +19,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace cudag::detail {
@@ -38,6 +40,40 @@ void require_own_memory(const ExecState& exec, const std::string& action) {
                node.subject(action + ": "), cudaErrorNotSupported);
 }
 
+/// The state of an exec's nodes, whose batches lack their disabled copies.
+class WithoutDisabledCopies final : public InForce {
+  public:
+    explicit WithoutDisabledCopies(const ExecState& exec) noexcept : exec_(exec), in_force_(exec) {}
+
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {
+        const Shadow* const shadow = exec_.effective().find_shadow(node);
+        if (shadow == nullptr || shadow->disabled_copies.empty()) return in_force_.params(node);
+        Batch& batch = batches_.emplace_back();
+        batch.block = without_disabled(*std::get<const CopyBatchParams*>(shadow->params.view()),
+                                       shadow->disabled_copies, batch.list);
+        batch.params = &batch.block;
+        return batch.params;
+    }
+    void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const override {
+        in_force_.for_each_declared(node, visit);
+    }
+    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override { return in_force_.region(node); }
+    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
+        return in_force_.declared_version(graph);
+    }
+
+  private:
+    struct Batch {
+        std::vector<CopyOfBatch> list;
+        CopyBatchParams block{};
+        NodeParams params;
+    };
+
+    const ExecState& exec_;
+    ExecInForce in_force_;
+    mutable std::list<Batch> batches_;
+};
+
 /// Writes the nodes of `exec` into `graph`, which is captured into.
 void write_exec(GraphState& graph, GraphState& source, ExecState& exec, const std::string& action) {
     const SourceLocation& where = source.construction().made_at;
@@ -45,7 +81,7 @@ void write_exec(GraphState& graph, GraphState& source, ExecState& exec, const st
     read_all(source);
     const auto lock = source.lock();
     require_own_memory(exec, action);
-    const ExecInForce in_force(exec);
+    const WithoutDisabledCopies in_force(exec);
     write_again(graph, source, action, where, {in_force, exec.native()});
     std::vector<std::shared_ptr<const void>> owners;
     const auto add = [&](const std::shared_ptr<const void>& owner) { owners.push_back(owner); };

@@ -213,6 +213,8 @@ class GraphLoader {
             return add_conditional_node(graph, text, path);
         case NodeKind::batch_mem_op:
             return add_memory_operation_node(graph, text);
+        case NodeKind::memcpy_batch:
+            return add_copy_batch_node(graph, text);
         }
         text.refuse(fmt::format("texts do not describe {} nodes", to_string(text->kind)));
     }
@@ -251,6 +253,8 @@ class GraphLoader {
                     if (text_.find(name) != nullptr) text_.read(name, const_cast<unsigned&>(get(params_)));
                 }
             } else {
+                if constexpr (is_often_left_out<Params, std::decay_t<decltype(get(params_))>>)
+                    if (text_.find(name + suffix_) == nullptr) return;
                 LineReader line = text_.value(name + suffix_);
                 if constexpr (is_member<Get>)
                     loader_.read(line, const_cast<std::decay_t<decltype(get(params_))>&>(get(params_)));
@@ -314,6 +318,18 @@ class GraphLoader {
         params.operations = operations.data();
         params.context = current_context();
         static_cast<void>(add_node(graph, text->kind, params, {}, where_));
+    }
+
+    void add_copy_batch_node(GraphState& graph, NodeText& text) {
+        require_version(since::copy_batches, "a batch of copies in one node",
+                        [&] { return new_node_subject(NodeKind::memcpy_batch, where_); });
+        auto params = read_fields<CopyBatchParams>(text);
+        std::vector<CopyOfBatch> copies;
+        for (std::uint32_t i = 0; i < params.count; ++i)
+            copies.push_back(read_fields<CopyOfBatch>(text, fmt::format(" {}", i)));
+        params.operations = copies.data();
+        params.context = current_context();
+        static_cast<void>(add_node(graph, NodeKind::memcpy_batch, params, {}, where_));
     }
 
     void add_alloc_node(GraphState& graph, NodeText& text, const std::string& path) {

@@ -283,6 +283,11 @@ void WrittenMemory::translate(const NodePlace& node, OwnedParams& params) {
     } else if (auto* copy_3d = params.find<cudaMemcpy3DParms>()) {
         translate_pointer(node, copy_3d->dstPtr.ptr);
         translate_pointer(node, copy_3d->srcPtr.ptr);
+    } else if (auto* batch = params.find<CopyBatchParams>()) {
+        for (std::uint32_t i = 0; i < batch->count; ++i) {
+            translate_pointer(node, batch->operations[i].destination);
+            translate_pointer(node, batch->operations[i].source);
+        }
     } else if (auto* set = params.find<SetParams>()) {
         translate_pointer(node, set->destination);
     } else if (auto* kernel = params.find<KernelParams>()) {

@@ -32,6 +32,8 @@ OTHER_TEXTS = {
     "address of graph memory",
     "bytes of an element",
     "launch: order of disabled ",  # the label of a node
+    "launch: disabled copies of ",
+    "order {}, flags {}, source at {} {}, destination at {} {}",  # a field
     "{} edges became {}; {} joins, {} empty kernels, {} lanes, {} early edges",  # in events
     "unsigned long long",
 }

@@ -23,6 +23,7 @@ namespace cudag {
 
 /// The operation of a node. The values are those of `cudaGraphNodeType`. A join is an `empty` node in CUDA. Only the
 /// driver API has `batch_mem_op`, the writes and waits of `cuStreamWriteValue32` and the like: see MemoryOperationNode.
+/// CUDA has `memcpy_batch` since 13.5: see CopyBatch.
 enum class NodeKind : unsigned {
     kernel = cudaGraphNodeTypeKernel,
     memcpy = cudaGraphNodeTypeMemcpy,
@@ -38,6 +39,7 @@ enum class NodeKind : unsigned {
     free = cudaGraphNodeTypeMemFree,
     batch_mem_op = 12, // CU_GRAPH_NODE_TYPE_BATCH_MEM_OP
     conditional = cudaGraphNodeTypeConditional,
+    memcpy_batch = 14, // cudaGraphNodeTypeMemcpyBatch
 };
 
 /// Returns the name of the enumerator: "kernel", "memcpy", ...

@@ -244,6 +244,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
+    /// Enables or disables one copy of a batch, as a node.
+    void enable(const CopyInBatch& copy);
+    void disable(const CopyInBatch& copy);
+    [[nodiscard]] bool is_enabled(const CopyInBatch& copy) const;
 
     /// Returns the memory of this Exec, with its plan and its updates. A captured graph is read.
     [[nodiscard]] Footprint memory() const;

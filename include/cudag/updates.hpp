@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/arg.hpp>
+#include <cudag/copy_batch.hpp>
 #include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/event_operand.hpp>
@@ -102,6 +103,16 @@ class Updates {
             Owners owners;
             const CopyParams copy = copy_params(destination, source, owners);
             update_memcpy(target(), node, copy, std::move(owners));
+        }
+    }
+
+    /// Updates the operands and the size of one copy of a batch; CUDA fixes what it does for a MemcpyNode.
+    template <class Destination, class Source>
+    void update(const CopyInBatch& copy, Destination&& destination, Source&& source) {
+        if constexpr (require_operand<Destination>() && require_operand<Source>()) {
+            Owners owners;
+            const CopyParams next = copy_params(destination, source, owners);
+            update_copy_in_batch(target(), copy, next, std::move(owners));
         }
     }
 

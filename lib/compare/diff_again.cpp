@@ -81,6 +81,8 @@ class SameRoles {
             take_back(*std::get<const KernelParams*>(former), *kernel);
         else if (auto* copy = next.find<CopyParams>())
             take_back(*std::get<const CopyParams*>(former), *copy);
+        else if (auto* batch = next.find<CopyBatchParams>())
+            take_back(*std::get<const CopyBatchParams*>(former), *batch);
         else if (auto* copy_3d = next.find<cudaMemcpy3DParms>())
             take_back(*std::get<const cudaMemcpy3DParms*>(former), *copy_3d);
         else if (auto* set = next.find<SetParams>())
@@ -97,6 +99,12 @@ class SameRoles {
     void take_back(const CopyParams& former, CopyParams& next) const {
         take_back(former.destination, next.destination);
         take_back(former.source, next.source);
+    }
+    void take_back(const CopyBatchParams& former, CopyBatchParams& next) const {
+        for (std::uint32_t i = 0; i < next.count && i < former.count; ++i) {
+            take_back(former.operations[i].destination, next.operations[i].destination);
+            take_back(former.operations[i].source, next.operations[i].source);
+        }
     }
     void take_back(const cudaMemcpy3DParms& former, cudaMemcpy3DParms& next) const {
         take_back(former.dstPtr.ptr, next.dstPtr.ptr);

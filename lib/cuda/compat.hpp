@@ -25,6 +25,7 @@ inline constexpr int green_streams = 12050;
 inline constexpr int workqueues = 13010;      ///< configured for green contexts
 inline constexpr int host_sync_modes = 13010; ///< of host nodes
 inline constexpr int readable_nodes = 13020;  ///< nodes of any kind read by one function
+inline constexpr int copy_batches = 13050;    ///< several copies in one node
 } // namespace since
 
 } // namespace cudag::detail
@@ -136,6 +137,66 @@ inline unsigned host_sync_mode(const CUgraphNodeParams& /*params*/) noexcept {
     return 0;
 }
 #endif
+
+/// The attributes of copies in a batch: CUDA's CUmemcpyAttributes, which CUDA 12.4 lacks.
+struct CopyAttributes {
+    struct Place {
+        int type;
+        int id;
+        friend bool operator==(const Place&, const Place&) = default;
+    };
+    unsigned order; ///< of accesses to the source
+    Place source;   ///< hints
+    Place destination;
+    unsigned flags;
+    friend bool operator==(const CopyAttributes&, const CopyAttributes&) = default;
+};
+/// The arrays of a node for a batch of copies.
+struct CopyArrays {
+    CUcontext context;
+    std::size_t count;
+    CUdeviceptr *destinations, *sources;
+    std::size_t* bytes;
+    CopyAttributes* attributes;
+    std::size_t* first_of_attributes; ///< the first copy with each of them
+    std::size_t attribute_count;
+};
+#if CUDART_VERSION >= 13050
+inline constexpr bool has_copy_batches = true;
+static_assert(sizeof(CopyAttributes) == sizeof(CUmemcpyAttributes));
+static_assert(offsetof(CopyAttributes, source) == offsetof(CUmemcpyAttributes, srcLocHint));
+static_assert(offsetof(CopyAttributes, destination) == offsetof(CUmemcpyAttributes, dstLocHint));
+static_assert(offsetof(CopyAttributes, flags) == offsetof(CUmemcpyAttributes, flags));
+inline CUgraphNodeParams copy_batch_params(const CopyArrays& copies) noexcept {
+    CUgraphNodeParams params{};
+    params.type = static_cast<CUgraphNodeType>(cudaGraphNodeTypeMemcpyBatch);
+    CUDA_MEMCPY_BATCH_NODE_PARAMS& batch = params.memcpyBatch;
+    batch.count = copies.count;
+    batch.dsts = copies.destinations;
+    batch.srcs = copies.sources;
+    batch.sizes = copies.bytes;
+    batch.attrs = reinterpret_cast<CUmemcpyAttributes*>(copies.attributes);
+    batch.attrsIdxs = copies.first_of_attributes;
+    batch.numAttrs = copies.attribute_count;
+    batch.ctx = copies.context;
+    return params;
+}
+inline CopyArrays copy_arrays(const CUgraphNodeParams& params) noexcept {
+    const CUDA_MEMCPY_BATCH_NODE_PARAMS& batch = params.memcpyBatch;
+    return {batch.ctx,       batch.count,   batch.dsts,
+            batch.srcs,      batch.sizes,   reinterpret_cast<CopyAttributes*>(batch.attrs),
+            batch.attrsIdxs, batch.numAttrs};
+}
+#else
+inline constexpr bool has_copy_batches = false;
+inline CUgraphNodeParams copy_batch_params(const CopyArrays& /*copies*/) noexcept {
+    return {};
+}
+inline CopyArrays copy_arrays(const CUgraphNodeParams& /*params*/) noexcept {
+    return {};
+}
+#endif
+inline constexpr int copy_batch_type = 14; // cudaGraphNodeTypeMemcpyBatch
 
 /// Reads a copy as a node of any kind; null if the runtime is older than `since::readable_nodes`.
 #if CUDART_VERSION >= 13020

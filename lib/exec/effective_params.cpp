@@ -27,8 +27,9 @@ const NodeParams& EffectiveParams::as_made(const NodePlace& node) const {
 }
 
 std::unique_ptr<Shadows> EffectiveParams::shadows_from(const GraphState& basis,
-                                                       const std::list<NodePlace>& disabled_memsets) const {
-    if (basis.changes().version() == 0 && disabled_memsets.empty()) return nullptr;
+                                                       const std::list<NodePlace>& disabled_memsets,
+                                                       const std::list<NodePlace>& batches) const {
+    if (basis.changes().version() == 0 && disabled_memsets.empty() && batches.empty()) return nullptr;
     auto shadows = std::make_unique<Shadows>();
     for_each_graph_pair(source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         for (const UpdatedNode& node : theirs.records().updated().all()) {
@@ -38,14 +39,18 @@ std::unique_ptr<Shadows> EffectiveParams::shadows_from(const GraphState& basis,
             shadow.owners = version_of(Owners(node.owners));
             shadow.declared = node.accesses;
         }
-        for (const NodePlace& node : disabled_memsets) { // they stay disabled
-            if (node.graph != &mine || node.index >= theirs.records().nodes().size()) continue;
+        const auto shadow_of = [&](const NodePlace& node) -> Shadow* {
+            if (node.graph != &mine || node.index >= theirs.records().nodes().size()) return nullptr;
             const std::uint32_t number = mine.tree().first_number() + node.index;
-            Shadow* shadow = shadows->find(number);
-            if (shadow == nullptr)
-                shadow = &shadows->make(number, source_.tree().node_total(), theirs.records().params(node.index));
-            shadow->is_disabled_memset = true;
-        }
+            Shadow* const shadow = shadows->find(number);
+            return shadow != nullptr
+                       ? shadow
+                       : &shadows->make(number, source_.tree().node_total(), theirs.records().params(node.index));
+        };
+        for (const NodePlace& node : disabled_memsets) // they stay disabled
+            if (Shadow* const shadow = shadow_of(node)) shadow->is_disabled_memset = true;
+        for (const NodePlace& node : batches)
+            if (Shadow* const shadow = shadow_of(node)) shadow->disabled_copies = find_shadow(node)->disabled_copies;
     });
     return shadows;
 }

@@ -44,7 +44,8 @@ class EffectiveParams {
     /// Makes the shadows of an exec with all parameters from `basis`: one for each node updated in `basis`, and for
     /// each disabled memset. Null if there are none.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis,
-                                                        const std::list<NodePlace>& disabled_memsets) const;
+                                                        const std::list<NodePlace>& disabled_memsets,
+                                                        const std::list<NodePlace>& batches) const;
     /// Replaces the shadows by those of the next basis; null if it needs none.
     void replace_shadows(std::unique_ptr<Shadows>&& shadows, InFlight& in_flight) noexcept;
 

@@ -96,6 +96,30 @@ bool Exec::is_enabled(const Node& node) const {
     return enabled != 0;
 }
 
+namespace {
+
+void set_copy_enabled(ExecState& exec, const CopyInBatch& copy, bool enabled) {
+    if (copy.is_node()) return set_enabled(exec, copy.node(), enabled);
+    const detail::NodePlace target = exec.node_of(copy.node());
+    exec.disabled_memsets().set_enabled(exec.native(), target, exec.effective().shadow(target), copy.number(), enabled);
+    exec.set_changed();
+}
+
+} // namespace
+
+void Exec::enable(const CopyInBatch& copy) {
+    set_copy_enabled(state(), copy, true);
+}
+void Exec::disable(const CopyInBatch& copy) {
+    set_copy_enabled(state(), copy, false);
+}
+bool Exec::is_enabled(const CopyInBatch& copy) const {
+    if (!is_enabled(copy.node())) return false;
+    const detail::Shadow* const shadow = state().effective().find_shadow(state().node_of(copy.node()));
+    return copy.is_node() || shadow == nullptr || shadow->disabled_copies.empty() ||
+           !shadow->disabled_copies[copy.number()];
+}
+
 std::uint64_t Exec::replays() const {
     return state().replays();
 }

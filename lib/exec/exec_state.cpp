@@ -183,7 +183,10 @@ NodePlace ExecState::copy_of(const GraphState& graph, const Node& node) const {
 
 void ExecState::park_again(const NodePlace& node, const NodeParams& params) noexcept {
     const Shadow* const shadow = effective_.find_shadow(node);
-    if (shadow != nullptr && shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node, params);
+    if (shadow == nullptr) return;
+    if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node, params);
+    if (!shadow->disabled_copies.empty())
+        disabled_memsets_.take_bytes_again(native_, node, params, shadow->disabled_copies);
 }
 
 namespace {
@@ -201,7 +204,7 @@ NativeResult set_in_place(cudaGraphExec_t exec, const NodePlace& node, const Nod
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_in_place(native_, node, params);
-        if (!disabled_memsets_.all().empty() && result.status == cudaSuccess) [[unlikely]]
+        if (disabled_memsets_.any() && result.status == cudaSuccess) [[unlikely]]
             park_again(node, params);
         return result;
     }
@@ -229,7 +232,7 @@ void ExecState::rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadow
         exclusive_graph_ = basis;
     }
     rebase(std::move(basis));
-    park_inside(*source_);
+    disabled_memsets_.park_inside(*this, *source_);
 }
 
 void ExecState::rebase(std::shared_ptr<GraphState> basis) noexcept {

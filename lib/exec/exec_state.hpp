@@ -118,13 +118,13 @@ class ExecState {
 
     /// Enables or disables a node of a kind that permits it. Throws UpdateError, and changes nothing, if CUDA refuses.
     void set_enabled(const NodePlace& node, bool enabled);
-    /// Parks disabled memsets again. Call after CUDA has given nodes inside `graph` new parameters.
-    void park_inside(const GraphState& graph) noexcept { disabled_memsets_.park_inside(*this, graph); }
+    /// Call its `park_inside(graph)` after CUDA has given nodes inside `graph` new parameters.
+    [[nodiscard]] DisabledMemsets& disabled_memsets() noexcept { return disabled_memsets_; }
 
     /// Makes the shadows of an exec with all parameters from `basis`: one for each node updated in `basis`, and for
-    /// each disabled memset. Null if there are none.
+    /// each with a disabled memset or copy. Null if there are none.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const {
-        return effective_.shadows_from(basis, disabled_memsets_.all());
+        return effective_.shadows_from(basis, disabled_memsets_.all(), disabled_memsets_.batches());
     }
     /// Records that all parameters come from `basis`, with `shadows` from `shadows_from`. Makes CUDA call `hosts`.
     void rebase(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
@@ -156,7 +156,7 @@ class ExecState {
     /// Returns the copy of a node of `made_from()`. Throws UpdateError for other nodes.
     [[nodiscard]] NodePlace copy_of(const GraphState& graph, const Node& node) const;
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
-    /// Parks a disabled memset that has taken `params`.
+    /// Parks a disabled memset, or disabled copies of a batch, that has taken `params`.
     [[gnu::noinline]] void park_again(const NodePlace& node, const NodeParams& params) noexcept;
 
     cudaGraphExec_t native_;

@@ -19,10 +19,11 @@ namespace cudag::detail {
 /// The effective parameters of one node, and their owners.
 struct Shadow {
     OwnedParams params;
-    OwnerVersions owners = {};       ///< none if all operands of updates are borrowed
-    std::byte* place = nullptr;      ///< the memory of `params`
-    std::size_t place_bytes = 0;     ///< may exceed their size
-    bool is_disabled_memset = false; ///< CUDA's node is disabled, and may be parked
+    OwnerVersions owners = {};              ///< none if all operands of updates are borrowed
+    std::byte* place = nullptr;             ///< the memory of `params`
+    std::size_t place_bytes = 0;            ///< may exceed their size
+    bool is_disabled_memset = false;        ///< CUDA's node is disabled, and may be parked
+    std::vector<bool> disabled_copies = {}; ///< of a batch: CUDA has them without bytes; empty if there are none
     /// The accesses declared by the node; nothing if they are its original ones.
     std::optional<std::vector<ArgumentAccess>> declared = std::nullopt;
 };

@@ -163,7 +163,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
         exec.bound_params().set_recapture(mine, exec.effective().in_basis(mine), next.construction().recapture);
     exec.set_host_runs(hosts); // also in unchanged nodes: the former runs go with their owners
     exec.commit(shadow, std::move(owners));
-    exec.park_inside(mine);
+    exec.disabled_memsets().park_inside(exec, mine);
 }
 
 } // namespace cudag

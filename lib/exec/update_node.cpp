@@ -499,6 +499,29 @@ void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParam
     });
 }
 
+void update_copy_in_batch(const UpdateTarget& target, const CopyInBatch& which, const CopyParams& copy,
+                          Owners&& owners) {
+    if (which.is_node()) return update_memcpy(target, which.node(), copy, std::move(owners));
+    update_in(target, which.node(), [&](auto update) {
+        require_sound<UpdateError>(copy, [&] { return update.subject(); });
+        const CopyBatchParams& current = *params_as<CopyBatchParams>(update);
+        std::vector<CopyOfBatch> list(current.operations, current.operations + current.count);
+        std::vector<void*> values(2 * list.size()); // null: the owners stay
+        CopyOfBatch& changed = list[which.number()];
+        const bool begins = changed.begins_attributes;
+        const compat::CopyAttributes attributes = changed.attributes;
+        changed = copy_of_batch(copy);
+        changed.begins_attributes = begins;
+        changed.attributes = attributes;
+        const std::uint32_t first = 2 * which.number();
+        values[first] = values[first + 1] = &changed;
+        for (Owner& owner : owners)
+            owner.argument += first;
+        set_params(update, CopyBatchParams{current.context, current.count, list.data()}, std::move(owners),
+                   values.data());
+    });
+}
+
 void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy) {
     update_in(target, node, [&](auto update) {
         require_sound<UpdateError>(copy, [&] { return update.subject(); });

@@ -70,6 +70,8 @@ class NodeWords {
             add_operand(0, address_of((*set)->destination), bytes_of_fill(**set));
         else if (const auto* const* operations = std::get_if<const MemoryOperationParams*>(&params))
             add_operations(**operations);
+        else if (const auto* const* batch = std::get_if<const CopyBatchParams*>(&params))
+            add_batch(**batch);
         else if (const auto* const* copy_3d = std::get_if<const cudaMemcpy3DParms*>(&params))
             add_copy_3d(**copy_3d);
         else if (const auto* const* free = std::get_if<const FreeParams*>(&params))
@@ -96,6 +98,13 @@ class NodeWords {
         for (std::uint32_t i = 0; i < operations.count; ++i)
             if (const MemoryOperation& each = operations.operations[i]; each.bytes != 0)
                 add_operand(i, address_of(each.address), each.bytes);
+    }
+    void add_batch(const CopyBatchParams& batch) {
+        for (std::uint32_t i = 0; i < batch.count; ++i) {
+            const CopyOfBatch& each = batch.operations[i];
+            add_operand(2 * i, address_of(each.destination), each.bytes);
+            add_operand(2 * i + 1, address_of(each.source), each.bytes);
+        }
     }
     void add_copy_3d(const cudaMemcpy3DParms& copy) {
         add_operand(0, address_of(copy.dstPtr.ptr), 0);

@@ -291,6 +291,9 @@ std::uintptr_t address_in(const NodeParams& params, const AddressUse& use) noexc
         address = reinterpret_cast<std::uintptr_t>((*set)->destination);
     } else if (const auto* const* operations = std::get_if<const MemoryOperationParams*>(&params)) {
         address = reinterpret_cast<std::uintptr_t>((*operations)->operations[use.argument].address);
+    } else if (const auto* const* batch = std::get_if<const CopyBatchParams*>(&params)) {
+        const CopyOfBatch& copied = (*batch)->operations[use.argument / 2];
+        address = reinterpret_cast<std::uintptr_t>(use.argument % 2 == 0 ? copied.destination : copied.source);
     }
     return address;
 }
@@ -307,6 +310,10 @@ void set_address(OwnedParams& params, const AddressUse& use, std::uintptr_t addr
         set->destination = pointer;
     else if (auto* operations = params.find<MemoryOperationParams>())
         operations->operations[use.argument].address = pointer;
+    else if (auto* batch = params.find<CopyBatchParams>(); batch != nullptr && use.argument % 2 == 0)
+        batch->operations[use.argument / 2].destination = pointer;
+    else if (batch != nullptr)
+        batch->operations[use.argument / 2].source = pointer;
 }
 
 std::uint64_t next_param_id() noexcept {
@@ -325,6 +332,9 @@ std::string to_string(const BufferUse& use) {
     std::string number = fmt::format(" {}", use.argument);
     if (use.node.kind() == NodeKind::batch_mem_op) {
         what = "operation";
+    } else if (use.node.kind() == NodeKind::memcpy_batch) {
+        what = use.argument % 2 == 0 ? "destination of copy" : "source of copy";
+        number = fmt::format(" {}", use.argument / 2);
     } else if (use.node.kind() != NodeKind::kernel) {
         number.clear();
         what = use.argument == 0 ? "destination" : "source";

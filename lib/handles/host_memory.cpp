@@ -56,7 +56,7 @@ std::vector<cudag::HostMemory> all_host_memory_of(const GraphState& graph) {
 
 std::string to_string(const HostMemory& memory) {
     return fmt::format("{}: the {}, {} byte{} of {} host memory at {}", to_string(memory.node),
-                       memory.argument == 0 ? "destination" : "source", memory.bytes, memory.bytes == 1 ? "" : "s",
+                       memory.argument % 2 == 0 ? "destination" : "source", memory.bytes, memory.bytes == 1 ? "" : "s",
                        memory.is_pageable ? "pageable" : "page-locked", memory.data);
 }
 

@@ -30,12 +30,20 @@ struct HostSide {
 /// Calls `use(side, type)` for each side on the host, page-locked or not. Throws GraphError.
 template <class Use>
 void for_each_host_side(const NodeParams& params, const Use& use) {
-    for (const std::optional<HostSide>& side : host_sides_of(params)) {
-        if (!side) continue;
+    const auto look_at = [&](const HostSide& side) {
         cudaPointerAttributes attributes{};
-        checked<GraphError>(cudaPointerGetAttributes(&attributes, side->data), "cudaPointerGetAttributes");
+        checked<GraphError>(cudaPointerGetAttributes(&attributes, side.data), "cudaPointerGetAttributes");
         if (attributes.type == cudaMemoryTypeHost || attributes.type == cudaMemoryTypeUnregistered)
-            use(*side, attributes.type);
+            use(side, attributes.type);
+    };
+    for (const std::optional<HostSide>& side : host_sides_of(params))
+        if (side) look_at(*side);
+    const auto* const* batch = std::get_if<const CopyBatchParams*>(&params);
+    for (std::uint32_t i = 0; batch != nullptr && i < (*batch)->count; ++i) {
+        const CopyOfBatch& each = (*batch)->operations[i];
+        if (each.bytes == 0) continue;
+        look_at({2 * i, each.destination, each.bytes, each.bytes});
+        look_at({2 * i + 1, each.source, each.bytes, each.bytes});
     }
 }
 

@@ -1,4 +1,5 @@
 // Handles of copies, fills, events and semaphores: the values of their nodes.
+#include <cudag/copy_batch.hpp>
 #include <cudag/node.hpp>
 
 #include "cuda/failure.hpp"
@@ -65,6 +66,19 @@ std::vector<Operation> operations_of(const Node& node) {
 }
 
 } // namespace
+
+NodeMemory memory_of(const CopyInBatch& copy) {
+    if (copy.is_node()) return memory_of(copy.node());
+    return with_params(copy.node(), [&](const NodeParams& params) {
+        const CopyOfBatch& found = std::get<const CopyBatchParams*>(params)->operations[copy.number()];
+        return NodeMemory{found.destination, found.source, found.bytes};
+    });
+}
+
+std::size_t copies_of(const Node& batch) {
+    return with_params(
+        batch, [](const NodeParams& params) { return std::size_t{std::get<const CopyBatchParams*>(params)->count}; });
+}
 
 NodeMemory memory_of(const Node& node) {
     return with_params(node, [](const NodeParams& params) {

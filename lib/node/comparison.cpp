@@ -59,6 +59,12 @@ std::string value_text(Compare compare) {
     return std::string(to_string(compare));
 }
 
+std::string value_text(const compat::CopyAttributes& attributes) {
+    return fmt::format("order {}, flags {}, source at {} {}, destination at {} {}", attributes.order, attributes.flags,
+                       attributes.source.type, attributes.source.id, attributes.destination.type,
+                       attributes.destination.id);
+}
+
 std::string refusal_text(const FieldRule& rule, const std::string& current, const std::string& next) {
     return fmt::format(fmt::runtime(rule.refusal), current, next);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "conditional.hpp"
+#include "cuda/compat.hpp"
 #include "differences.hpp"
 #include "fields.hpp"
 #include "memory_operations.hpp"
@@ -46,6 +47,7 @@ template <class T>
 [[nodiscard]] std::string value_text(ConditionalKind kind);
 [[nodiscard]] std::string value_text(MemoryOperationKind kind);
 [[nodiscard]] std::string value_text(Compare compare);
+[[nodiscard]] std::string value_text(const compat::CopyAttributes& attributes);
 [[nodiscard]] inline std::string value_text(std::string_view text) {
     return std::string(text);
 }

@@ -5,6 +5,7 @@
 #include "conditional.hpp"
 #include "copy.hpp"
 #include "copy_3d.hpp"
+#include "copy_batch.hpp"
 #include "differences.hpp"
 #include "event.hpp"
 #include "fill.hpp"
@@ -27,7 +28,7 @@ namespace cudag::detail {
 using NodeParams =
     std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
                  const HostParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
-                 const AllocParams*, const FreeParams*, const MemoryOperationParams*>;
+                 const AllocParams*, const FreeParams*, const MemoryOperationParams*, const CopyBatchParams*>;
 
 /// Whether an alternative of NodeParams is monostate.
 template <class Block>

@@ -50,6 +50,9 @@ NodeParams read_any_memory_operations(Native node, Memory& memory) {
     const std::optional<MemoryOperationParams> found = read_memory_operations(node, memory);
     return found ? store(memory, *found) : NodeParams();
 }
+CopyBatchParams read_copies(Native node, Memory& memory) {
+    return read_copy_batch(node, memory);
+}
 FreeParams read_freed(Native node, Memory&) {
     return read_free(node);
 }
@@ -110,6 +113,7 @@ constexpr std::array rules_of_kinds{
     row(NodeKind::free,             "free",             "ellipse", "#ead1dc", no,  yes, no,  no,  no,  DeviceLaunch::refused, Effects::nothing,    read_by<read_freed>()),
     row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", "#fff2cc", no,  yes, no,  yes, yes, DeviceLaunch::refused, Effects::visible,    made_as<const MemoryOperationParams*, std::monostate>(read_any_memory_operations)),
     row(NodeKind::conditional,      "conditional",      "ellipse", "#d9d2e9", yes, no,  no,  no,  no,  DeviceLaunch::refused, Effects::condition,  made_as<const ConditionalParams*, std::monostate>()),
+    row(NodeKind::memcpy_batch,     "memcpy_batch",     "ellipse", "#d9ead3", no,  yes, yes, yes, yes, DeviceLaunch::refused, Effects::operands,   read_by<read_copies>()),
 };
 
 /// The row of unknown kinds: CUDA decides about their uses, as far as that is harmless.
@@ -166,6 +170,7 @@ static_assert(
         (alternatives_by(Effects::operands) | (alternatives_by(Effects::visible) & ~bit_of<std::monostate>())),
     "a kind has Effects::operands or visible without a function for_each_block, or such a function without it");
 static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+static_assert(static_cast<unsigned>(NodeKind::memcpy_batch) == compat::copy_batch_type);
 
 } // namespace
 

@@ -54,7 +54,7 @@ struct KindRules {
 /// Whether the parameters of such nodes determine their memory accesses.
 [[nodiscard]] constexpr bool has_memory_operands(NodeKind kind) noexcept {
     return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free ||
-           kind == NodeKind::batch_mem_op;
+           kind == NodeKind::batch_mem_op || kind == NodeKind::memcpy_batch;
 }
 /// Whether the nodes are graph memory nodes: CUDA removes no node of a graph with one of these.
 [[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {

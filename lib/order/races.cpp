@@ -39,6 +39,8 @@ std::string describe_argument(const Node& node, MemoryArgument argument) {
         return fmt::format("argument {}", argument);
     case NodeKind::memcpy:
         return argument == 0 ? "the destination" : "the source";
+    case NodeKind::memcpy_batch:
+        return fmt::format("the {} of copy {}", argument % 2 == 0 ? "destination" : "source", argument / 2);
     case NodeKind::memset:
         return "the destination";
     default:

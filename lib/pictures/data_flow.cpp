@@ -65,7 +65,8 @@ std::vector<DataFlow> data_flows(const GraphState& graph) {
     std::vector<DataFlow> flows;
     const auto uses_before_writing = [&](const MemoryAccess& access) {
         const NodeKind kind = records_of(graph).nodes()[access.node].kind;
-        return access.mode == AccessMode::read || (kind != NodeKind::memcpy && kind != NodeKind::memset);
+        return access.mode == AccessMode::read ||
+               (kind != NodeKind::memcpy && kind != NodeKind::memset && kind != NodeKind::memcpy_batch);
     };
     for (auto first = order.begin(); first != order.end();) {
         const std::uint32_t node = accesses[*first].node;

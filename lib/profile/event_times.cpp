@@ -27,7 +27,7 @@ namespace {
 
 bool can_be_between_events(NodeKind kind) noexcept {
     return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::host ||
-           kind == NodeKind::child;
+           kind == NodeKind::child || kind == NodeKind::memcpy_batch;
 }
 
 UniqueEvent new_event() {
@@ -108,8 +108,7 @@ class EventTimes final : public TimeSource {
                                           "measure by CUPTI",
                                           node.description),
                               {}, cudaErrorNotSupported);
-            if (node.kind != NodeKind::kernel && node.kind != NodeKind::memcpy && node.kind != NodeKind::memset)
-                continue;
+            if (!rules_of(node.kind).can_be_disabled) continue;
             unsigned enabled = 1;
             checked(cudaGraphNodeGetEnabled(nodes.exec, nodes.natives[i], &enabled), "cudaGraphNodeGetEnabled");
             if (enabled == 0)

@@ -19,10 +19,11 @@ constexpr std::string_view first_line_of_graph = "cudag graph 1";
 constexpr std::string_view inner_suffix = " nodes"; // of the line that opens a graph inside a node
 constexpr std::string_view inner_end = "end";       // the line that closes it
 
-constexpr NodeKind kinds_in_texts[] = {
-    NodeKind::kernel,       NodeKind::memcpy,           NodeKind::memset,         NodeKind::host,       NodeKind::child,
-    NodeKind::empty,        NodeKind::wait_event,       NodeKind::record_event,   NodeKind::alloc,      NodeKind::free,
-    NodeKind::batch_mem_op, NodeKind::signal_semaphore, NodeKind::wait_semaphore, NodeKind::conditional};
+constexpr NodeKind kinds_in_texts[] = {NodeKind::kernel,         NodeKind::memcpy,       NodeKind::memset,
+                                       NodeKind::host,           NodeKind::child,        NodeKind::empty,
+                                       NodeKind::wait_event,     NodeKind::record_event, NodeKind::alloc,
+                                       NodeKind::free,           NodeKind::batch_mem_op, NodeKind::signal_semaphore,
+                                       NodeKind::wait_semaphore, NodeKind::conditional,  NodeKind::memcpy_batch};
 
 // Writing.
 

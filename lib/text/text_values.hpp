@@ -2,7 +2,7 @@
 #pragma once
 
 #include "node/comparison.hpp"
-#include "node/copy.hpp"
+#include "node/copy_batch.hpp"
 #include "text_lines.hpp"
 
 #include <cuda_runtime_api.h>
@@ -17,6 +17,14 @@ namespace cudag::detail {
 
 /// The names of the access modes, in their order.
 inline constexpr std::array<std::string_view, 4> text_of_mode{"read", "write", "atomic", "disjoint"};
+
+/// Whether a text has such a field only with another value than the default.
+template <class Params, class Value>
+inline constexpr bool is_often_left_out = false;
+template <>
+inline constexpr bool is_often_left_out<CopyOfBatch, compat::CopyAttributes> = true;
+template <>
+inline constexpr bool is_often_left_out<CopyOfBatch, bool> = true;
 
 template <std::integral T>
 [[nodiscard]] std::string plain_text(T number) {
@@ -42,6 +50,10 @@ template <std::integral T>
 }
 [[nodiscard]] inline std::string plain_text(Compare compare) {
     return value_text(compare);
+}
+
+[[nodiscard]] inline std::string plain_text(const compat::CopyAttributes& attributes) {
+    return value_text(attributes);
 }
 
 template <std::integral T>
@@ -103,6 +115,23 @@ inline void read_plain(LineReader& line, Compare& compare) {
             return;
         }
     line.refuse("a comparison, such as \"equal\"");
+}
+
+inline void read_plain(LineReader& line, compat::CopyAttributes& attributes) {
+    constexpr std::string_view expected = "attributes, as in \"order 1, flags 0, source at 0 0, destination at 0 0\"";
+    const auto read = [&](std::string_view before, auto& number) {
+        line.require(before, expected);
+        number = line.number<std::decay_t<decltype(number)>>(expected);
+    };
+    read("order ", attributes.order);
+    read(", flags ", attributes.flags);
+    read(", source at ", attributes.source.type);
+    read(" ", attributes.source.id);
+    read(", destination at ", attributes.destination.type);
+    read(" ", attributes.destination.id);
+}
+inline void read_plain(LineReader& line, bool& value) {
+    value = line.number<unsigned>("0 or 1") != 0;
 }
 
 } // namespace cudag::detail

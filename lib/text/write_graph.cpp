@@ -263,6 +263,8 @@ class FieldTexts {
                 add(name, writer_.host(params_), rule);
             else if constexpr (std::is_same_v<std::decay_t<decltype(get(params_))>, unsigned>)
                 if (get(params_) != 0) add(name, fmt::to_string(get(params_)), rule); // not with the default
+        } else if constexpr (is_often_left_out<Params, std::decay_t<decltype(get(params_))>>) {
+            if (!(get(params_) == get(Params{}))) add(name, field_text(writer_, get(params_)), rule);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(get(params_))>, CUfunction>) {
             add(name, writer_.kernel(params_), rule);
         } else {
@@ -299,6 +301,14 @@ class FieldTexts {
     void part(const MemoryOperationFields& /*part*/, const Get&... /*get*/) {
         for (std::uint32_t i = 0; i < params_.count; ++i) {
             FieldTexts<MemoryOperation> visit(params_.operations[i], writer_, node_, fmt::format(" {}", i));
+            fields(params_.operations[i], visit);
+        }
+    }
+
+    template <class... Get>
+    void part(const BatchedCopies& /*part*/, const Get&... /*get*/) {
+        for (std::uint32_t i = 0; i < params_.count; ++i) {
+            FieldTexts<CopyOfBatch> visit(params_.operations[i], writer_, node_, fmt::format(" {}", i));
             fields(params_.operations[i], visit);
         }
     }

@@ -16,7 +16,8 @@ namespace cudag::detail {
 namespace {
 
 bool is_switched_by_cuda(NodeKind kind) {
-    return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset;
+    return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset ||
+           kind == NodeKind::memcpy_batch;
 }
 
 const char* why_not_alone(const Node& node) {

@@ -278,7 +278,8 @@ class Verifier {
 
     /// Whether a writer may read the memory, too: copies and fills do not.
     static bool reads_too(const KnownAccess& access) {
-        return access.inside.kind() != NodeKind::memcpy && access.inside.kind() != NodeKind::memset;
+        const NodeKind kind = access.inside.kind();
+        return kind != NodeKind::memcpy && kind != NodeKind::memset && kind != NodeKind::memcpy_batch;
     }
 
     const Graph& graph_;

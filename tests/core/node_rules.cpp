@@ -15,7 +15,7 @@ TEST_CASE("each kind of node has its row, under its name", "[node]") {
 }
 
 TEST_CASE("a kind that cudag does not know is for CUDA to judge, but for what cudag promises", "[node]") {
-    const auto later = static_cast<NodeKind>(14); // of a CUDA to come
+    const auto later = static_cast<NodeKind>(15); // of a CUDA to come
     const KindRules& rules = rules_of(later);
     CHECK(to_string(later) == "unknown");
     CHECK(rules.can_be_cloned);
@@ -39,10 +39,22 @@ TEST_CASE("batch memory operations, which only the driver knows, have their name
     CHECK(rules.read != nullptr);
 }
 
+TEST_CASE("batches of copies, which only CUDA 13.5 knows, have their name and the rules of copies", "[node]") {
+    const KindRules& rules = rules_of(NodeKind::memcpy_batch);
+    CHECK(rules.name == "memcpy_batch");
+    CHECK(rules.can_be_cloned);
+    CHECK(rules.can_have_execs);
+    CHECK(rules.allowed_in_child);
+    CHECK_FALSE(rules.allowed_in_body);
+    CHECK(rules.can_be_disabled);
+    CHECK(rules.device_launch == DeviceLaunch::refused);
+    CHECK(rules.read != nullptr);
+}
+
 TEST_CASE("of copies, fills, graph memory and memory operations the parameters tell what they do to memory", "[node]") {
     using cudag::detail::has_memory_operands;
-    for (const NodeKind kind :
-         {NodeKind::memcpy, NodeKind::memset, NodeKind::alloc, NodeKind::free, NodeKind::batch_mem_op})
+    for (const NodeKind kind : {NodeKind::memcpy, NodeKind::memset, NodeKind::alloc, NodeKind::free,
+                                NodeKind::batch_mem_op, NodeKind::memcpy_batch})
         CHECK(has_memory_operands(kind));
     for (const NodeKind kind : {NodeKind::kernel, NodeKind::host, NodeKind::child, NodeKind::empty,
                                 NodeKind::conditional, NodeKind::wait_event, NodeKind::signal_semaphore})

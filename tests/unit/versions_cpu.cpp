@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch.hpp>
 #include <cudag/cudag.hpp>
+#include <cudag/graph_text.hpp>
 #include <cudart_cpu/control.hpp>
 
 #include <functional>
@@ -125,6 +126,35 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
 TEST_CASE("a host node that spins needs CUDA 13.1", "[versions]") {
     check_gate({13010, 13000, "a host node with another sync_mode than blocking",
                 [](GraphBuilder& b) { b.host([] {}, {.sync_mode = cudag::HostSyncMode::spin_wait}); }});
+}
+
+TEST_CASE("a batch of copies is one node from CUDA 13.5 on, before it a node for each and a join", "[versions]") {
+    const cudag::DeviceBuffer<int> x(1), y(1), z(1);
+    const auto build = [&] {
+        GraphBuilder b;
+        b.memcpy({{y, x}, {z, x}});
+        return std::move(b).build();
+    };
+    const bool has_headers = CUDART_VERSION >= 13050;
+    CHECK(build().nodes().size() == (has_headers ? 1 : 3));
+    cudag::GraphNames names;
+    names.memory("x", x).memory("y", y);
+    const std::string text =
+        "cudag graph 1\nmemory x: 4 bytes\nmemory y: 4 bytes\nnodes: 1\n0: memcpy_batch\n  number of copies: 1\n"
+        "  destination 0: y\n  source 0: x\n  bytes 0: 4\n";
+    if (has_headers) {
+        const Graph loaded = cudag::load(text, names).graph;
+        CHECK(loaded.nodes()[0].kind() == cudag::NodeKind::memcpy_batch);
+    }
+    const Versions old(13040);
+    const Graph graph = build();
+    CHECK(graph.nodes().size() == 3);
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    exec.launch(stream);
+    stream.synchronize();
+    const auto error = thrown<GraphError>([&] { static_cast<void>(cudag::load(text, names)); });
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("a batch of copies in one node needs CUDA 13.5"));
 }
 
 TEST_CASE("conditions from device memory and repetitions need CUDA 12.8", "[versions]") {

@@ -14,6 +14,7 @@
 #include <cudag/source_location.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -50,9 +51,11 @@ class CopyCalls {
         return {};
     }
 
-    /// Adds several copies, unordered among each other, and a join after all of them: `memcpy({{x, host}, {y, x}})`.
-    /// The plan decides whether CUDA sees the join. Throws GraphError for a batch without copies, and as the call for
-    /// one copy does; then nothing is added, except that CUDA removes no copies of a graph with graph memory nodes.
+    /// Adds several copies, unordered among each other: `memcpy({{x, host}, {y, x}})`. Since CUDA 13.5 they are one
+    /// node; before, and in bodies of conditionals, a node for each and a join after all, of which the plan decides
+    /// whether CUDA sees it. Throws GraphError for a batch without copies, for copies that write each other's memory,
+    /// and as the call for one copy does; then nothing is added, except that CUDA removes no copies of a graph with
+    /// graph memory nodes.
     CopyBatch memcpy(std::initializer_list<CopyOperands> copies, SourceLocation location = SourceLocation::current()) {
         return this->memcpy(std::span(copies.begin(), copies.size()), location);
     }
@@ -62,14 +65,17 @@ class CopyCalls {
         for (const CopyOperands& each : copies)
             batch.push_back({each.params(Passkey()), each.owners(Passkey())});
         std::vector<Node> nodes;
-        const Node join = Access::place(self(), location, [&](GraphState& graph) {
+        const Node last = Access::place(self(), location, [&](GraphState& graph) {
             nodes = add_copies(graph, std::move(batch), location);
             return nodes.back();
         });
-        std::vector<MemcpyNode> handles;
-        for (std::size_t i = 0; i + 1 < nodes.size(); ++i)
-            handles.emplace_back(Passkey(), nodes[i]);
-        return {Passkey(), join, std::move(handles)};
+        std::vector<CopyInBatch> handles;
+        for (std::size_t i = 0; i < copies.size(); ++i)
+            if (nodes.size() == 1)
+                handles.emplace_back(Passkey(), last, static_cast<std::uint32_t>(i));
+            else
+                handles.emplace_back(Passkey(), nodes[i]);
+        return {Passkey(), last, std::move(handles)};
     }
 
     /// Adds a copy of all of `source` to `destination`: each is a DeviceSpan2D, HostSpan2D or ArraySpan, with the same

@@ -53,7 +53,7 @@ struct BatchedCopy {
     CopyParams params;
     Owners owners;
 };
-/// Adds copies and, as the last node, a join after all of them.
+/// Adds copies: one node for all, or one for each and, as the last, a join after all of them.
 CUDAG_EXPORT std::vector<Node> add_copies(GraphState& graph, std::vector<BatchedCopy>&& copies,
                                           const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/copy_batch.hpp>
 #include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/event_operand.hpp>
@@ -52,6 +53,8 @@ CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, co
 /// Updates the size of a one-dimensional copy or fill; the rest stays.
 CUDAG_EXPORT void update_size(const UpdateTarget& target, const Node& node, std::size_t count);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
+CUDAG_EXPORT void update_copy_in_batch(const UpdateTarget& target, const CopyInBatch& which, const CopyParams& copy,
+                                       Owners&& owners);
 CUDAG_EXPORT void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set,
                                 CallEffects&& effects);
@@ -74,7 +77,7 @@ template <class Handle>
 inline constexpr std::size_t update_operands = 0;
 template <class Handle>
 requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode> ||
-             std::same_as<Handle, MemoryOperationNode>
+             std::same_as<Handle, MemoryOperationNode> || std::same_as<Handle, CopyInBatch>
 inline constexpr std::size_t update_operands<Handle> = any_operands;
 template <>
 inline constexpr std::size_t update_operands<MemcpyNode> = 2;

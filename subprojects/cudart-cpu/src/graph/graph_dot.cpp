@@ -24,6 +24,10 @@ constexpr unsigned params_flag(cudaGraphNodeType type) {
         return cudaGraphDebugDotFlagsExtSemasSignalNodeParams;
     case cudaGraphNodeTypeExtSemaphoreWait:
         return cudaGraphDebugDotFlagsExtSemasWaitNodeParams;
+#if CUDART_VERSION >= 13050
+    case cudaGraphNodeTypeMemcpyBatch:
+        return cudaGraphDebugDotFlagsMemcpyBatchNodeParams;
+#endif
     default:
         return 0;
     }

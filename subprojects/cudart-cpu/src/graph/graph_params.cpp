@@ -4,6 +4,7 @@
 #include "graph_alloc_work.hpp"
 #include "graph_child_work.hpp"
 #include "graph_conditional_work.hpp"
+#include "graph_copy_batch_work.hpp"
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_mem_op_work.hpp"
@@ -106,6 +107,11 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
     case cudaGraphNodeTypeExtSemaphoreWait:
         require_unused_zero(params, sizeof params.extSemWait);
         return std::make_shared<SemaphoreWaitWork>(as_older<cudaExternalSemaphoreWaitNodeParams>(params.extSemWait));
+#if CUDART_VERSION >= 13050
+    case cudaGraphNodeTypeMemcpyBatch:
+        require_unused_zero(params, sizeof params.memcpyBatch);
+        return std::make_shared<CopyBatchWork>(params.memcpyBatch);
+#endif
     default:
         refuse_kind(params.type);
     }
@@ -264,6 +270,11 @@ cudaGraphNodeParams params_of(Node& node) {
     case cudaGraphNodeTypeMemFree:
         params.free.dptr = work_as<FreeWork>(work).address();
         break;
+#if CUDART_VERSION >= 13050
+    case cudaGraphNodeTypeMemcpyBatch:
+        params.memcpyBatch = work_as<CopyBatchWork>(work).params();
+        break;
+#endif
     case cudaGraphNodeTypeConditional: {
         const auto& conditional = work_as<ConditionalWork>(work);
         params.conditional.handle = conditional.handle();
@@ -296,6 +307,9 @@ static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v3) == sizeof(CUDA_KERNEL_NODE_PARA
 static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS) == sizeof(cudaExternalSemaphoreSignalParams));
 static_assert(sizeof(CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS) == sizeof(cudaExternalSemaphoreWaitParams));
 static_assert(sizeof(CUmemAccessDesc) == sizeof(cudaMemAccessDesc));
+#if CUDART_VERSION >= 13050
+static_assert(sizeof(CUmemcpyAttributes) == sizeof(cudaMemcpyAttributes));
+#endif
 
 /// Converts the driver's parameters of any kind but a kernel, whose members are the runtime's under other names. The
 /// contexts in which nodes run have no meaning here.
@@ -313,6 +327,9 @@ cudaGraphNodeParams runtime_params(const CUgraphNodeParams& params) {
     CUgraphNodeParams plain = params;
     if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) plain.memset.ctx = nullptr;
     if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) plain.conditional.ctx = nullptr;
+#if CUDART_VERSION >= 13050
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY_BATCH) plain.memcpyBatch.ctx = nullptr;
+#endif
     cudaGraphNodeParams result{};
     std::memcpy(static_cast<void*>(&result), &plain, sizeof result);
     return result;
@@ -397,6 +414,9 @@ CUgraphNodeParams driver_params_of(Node& node, CUcontext current) {
     std::memcpy(static_cast<void*>(&params), &found, sizeof params);
     if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) params.memset.ctx = context;
     if (params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) params.conditional.ctx = context;
+#if CUDART_VERSION >= 13050
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY_BATCH) params.memcpyBatch.ctx = context;
+#endif
     return params;
 }
 

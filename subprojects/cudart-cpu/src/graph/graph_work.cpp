@@ -52,6 +52,10 @@ const char* type_name(cudaGraphNodeType type) noexcept {
         return "MEM_FREE";
     case cudaGraphNodeTypeConditional:
         return "CONDITIONAL";
+#if CUDART_VERSION >= 13050
+    case cudaGraphNodeTypeMemcpyBatch:
+        return "MEMCPY_BATCH";
+#endif
     default:
         return "UNKNOWN";
     }

@@ -16,18 +16,6 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-int checked_order(const cudaMemcpySrcAccessOrder& order) {
-    const int number = number_in(order);
-    if (number < cudaMemcpySrcAccessOrderStream || number > cudaMemcpySrcAccessOrderAny)
-        fail(cudaErrorInvalidValue, text("source access order ", number, " is unknown"));
-    return number;
-}
-
-void require_flags(unsigned flags) {
-    if (flags > cudaMemcpyFlagPreferOverlapWithCompute)
-        fail(cudaErrorInvalidValue, text("the flags of a copy, ", flags, ", do not exist"));
-}
-
 /// Returns the stream; it must not be the legacy default one, nor capture.
 Stream& stream_of_batch(cudaStream_t handle) {
     Stream& stream = stream_of(handle);
@@ -59,25 +47,6 @@ void submit(const cudaMemcpy3DParms& copy, int source_order, Stream& stream) {
         enqueue(stream, [copy] { perform_copy(copy); });
     } else {
         enqueue(stream, [packed = PackedSource(copy)] { perform_copy(packed.copy); });
-    }
-}
-
-void require_attributes(const CopyBatch& batch) {
-    if (batch.count == 0) return;
-    require_pointer(batch.destinations, "dsts");
-    require_pointer(batch.sources, "srcs");
-    require_pointer(batch.sizes, "sizes");
-    require_pointer(batch.attributes, "attrs");
-    require_pointer(batch.first_of_attributes, "attrsIdxs");
-    if (batch.attribute_count == 0 || batch.attribute_count > batch.count)
-        fail(cudaErrorInvalidValue, text(batch.attribute_count, " sets of attributes for ", batch.count, " copies"));
-    for (std::size_t i = 0; i < batch.attribute_count; ++i) {
-        const std::size_t first = batch.first_of_attributes[i];
-        const bool in_order = i == 0 ? first == 0 : first > batch.first_of_attributes[i - 1];
-        if (!in_order || first >= batch.count)
-            fail(cudaErrorInvalidValue, text("attributes ", i, " begin at copy ", first, " of ", batch.count));
-        checked_order(batch.attributes[i].srcAccessOrder);
-        require_flags(batch.attributes[i].flags);
     }
 }
 
@@ -152,7 +121,7 @@ void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, uns
     if (count > 0) require_pointer(operations, "opList");
     for_each(count, failed, [&](std::size_t i) {
         const cudaMemcpy3DBatchOp& operation = operations[i];
-        require_flags(operation.flags);
+        require_copy_flags(operation.flags);
         submit(copy_of(operation), checked_order(operation.srcAccessOrder), stream);
     });
 }

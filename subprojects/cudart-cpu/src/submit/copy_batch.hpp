@@ -1,6 +1,7 @@
 // Batches of copies, unordered among each other.
 #pragma once
 
+#include "memory/copy_attributes.hpp"
 #include "stream/stream.hpp"
 
 #include <cuda_runtime_api.h>
@@ -10,17 +11,6 @@
 #if CUDART_VERSION >= 12080
 
 namespace cudart_cpu::detail {
-
-/// The parameters of cudaMemcpyBatchAsync.
-struct CopyBatch {
-    void* const* destinations;
-    const void* const* sources;
-    const std::size_t* sizes;
-    std::size_t count;
-    const cudaMemcpyAttributes* attributes;
-    const std::size_t* first_of_attributes;
-    std::size_t attribute_count;
-};
 
 // These throw Failure. Copies before the wrong one stay enqueued, as on a GPU. If `failed` is not null, it gets the
 // number of the wrong copy, or the largest number if the error concerns none of them.
