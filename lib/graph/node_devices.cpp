@@ -68,6 +68,8 @@ int NodeDevices::of(const GraphState& graph, std::uint32_t index) {
                 return device_of_copy(records, params->destination, params->source);
             else if constexpr (std::is_same_v<Params, const cudaMemcpy3DParms*>)
                 return device_of_copy(records, params->dstPtr.ptr, params->srcPtr.ptr);
+            else if constexpr (std::is_same_v<Params, const CopyBatchParams*>)
+                return device_of_copy(records, params->operations[0].destination, params->operations[0].source);
             else if constexpr (std::is_same_v<Params, const AllocParams*>)
                 return params->device;
             else if constexpr (std::is_same_v<Params, const FreeParams*>)
