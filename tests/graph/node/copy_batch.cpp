@@ -79,6 +79,7 @@ TEST_CASE("a batch is one node since CUDA 13.5, before it one a copy and a join"
     if (batch.is_node()) {
         CHECK(graph.nodes().size() == 2);
         CHECK(graph.edge_count() == 1);
+        CHECK(batch.device() == 0);
         CHECK(graph.find_one("upload").as<MemcpyBatchNode>().copies() == batch.copies());
         CHECK(std::string(to_string(batch.kind())) == "memcpy_batch");
         CHECK_THAT(graph.dot(), ContainsSubstring("2 copies, 24 bytes"));
