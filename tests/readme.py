@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = {  # with a picture, and their quickest runs
     "cg": ["--side", "8", "--repeat", "1"],
+    "data_parallel": ["--devices", "1", "--layers", "4", "--buckets", "2", "--width", "8", "--batch", "2", "--steps", "1"],
     "decode": ["--steps", "1", "--repeat", "1"],
     "edges": ["--frames", "1", "--size", "64x48"],
     "heat": ["--side", "9", "--max-sweeps", "2", "--sweeps", "2"], # where there is MPI
@@ -108,7 +109,7 @@ def draw(folder, program, examples):
     if program:
         subprocess.run([program, "--pictures", folder], stdout=subprocess.DEVNULL, check=True)
     for name, options in EXAMPLES.items() if examples else []:
-        if name == "heat" and not (Path(examples) / name / name).exists():
+        if name in ("data_parallel", "heat") and not (Path(examples) / name / name).exists():
             continue
         subprocess.run([Path(examples) / name / name, *options, "--dot", Path(folder) / f"{name}.dot"],
                        stdout=subprocess.DEVNULL, check=True, env={**os.environ, "OMPI_MCA_plm": "isolated"})  # without ssh

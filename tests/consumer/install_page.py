@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Installs cudag by the line of docs/install.md, in a clone, and builds a program by hand as this page says, with a kernel
-that has <<<>>> and __shared__. What is compiled are the program and its kernel: the libraries are those of a given build."""
+that has <<<>>> and __shared__. What is compiled are the program and its kernel: the libraries are those of a given build.
+With --static, cudag's library is an archive of that build's objects."""
 import argparse
 import os
 import re
@@ -12,6 +13,9 @@ import tempfile
 from pathlib import Path
 
 from commands import HERE, INSTALL_PAGE, copy_sources, place_libraries, run, running_meson, table_of
+
+
+STATIC = re.findall("`(-Ddefault_library=static)`", INSTALL_PAGE)
 
 
 def commands_of_page():
@@ -28,11 +32,17 @@ def install(line, clone, prefix, given):
     """Types `line` in the clone; returns the table of features."""
     meson = running_meson()
     set_up, to_install = [meson + shlex.split(command.replace("PREFIX", str(prefix)))[1:] for command in line.split(" && ")]
-    done = run(*set_up, f"-Dcuda-runtime={given.runtime}", cwd=clone, check=False, stdout=subprocess.PIPE,
+    options = [f"-Dcuda-runtime={given.runtime}"] + (STATIC if given.static else [])
+    done = run(*set_up, *options, cwd=clone, check=False, stdout=subprocess.PIPE,
                stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         sys.exit(f"the line of docs/install.md does not set up cudag:\n{done.stdout}")
     place_libraries(given.build, clone / "build")
+    if given.static:
+        for library in (clone / "build").glob("libcudag.so*"):
+            library.unlink()
+        objects = sorted(given.build.glob("libcudag.*.p/**/*.o"))
+        run("ar", "rcs", clone / "build" / "libcudag.a", *objects)
     run(*to_install, "--no-rebuild", "--quiet", cwd=clone)
     return table_of(done.stdout)
 
@@ -42,6 +52,7 @@ def main():
     parser.add_argument("--runtime", choices=["cuda", "cpu"], required=True)
     parser.add_argument("--gpu", choices=["yes", "no"], required=True)
     parser.add_argument("--nvcc", default="", help="the toolkit's nvcc, if it has one")
+    parser.add_argument("--static", action="store_true")
     parser.add_argument("build", type=Path)
     given = parser.parse_args()
     line, by_hand = commands_of_page()
@@ -65,6 +76,9 @@ def main():
             return
         if done.returncode != 0:
             sys.exit("there is an nvcc, but an installed cudag does not compile a kernel that has <<<>>> and __shared__")
+        needed = run("readelf", "--dynamic", program / "mine", stdout=subprocess.PIPE, text=True).stdout
+        if ("libcudag.so" in needed) == given.static:
+            sys.exit(f"the program has the wrong library of cudag:\n{needed}")
         if given.runtime == "cuda" and given.gpu == "no":
             print("not run: there is no GPU")
             return

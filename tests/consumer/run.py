@@ -99,7 +99,7 @@ class Consumer:
 
         cflags, libs = pkg_config("--cflags"), pkg_config("--libs")
         objects, program = self.work / "kernels.o", self.work / "installed"
-        run(*pkg_config("--variable=kernel_compiler"), *cflags, "-c", self.project / "kernels.cu", "-o", objects)
+        run(*pkg_config("--variable=kernel_compiler"), *cflags, "-DDEFAULT_STANDARD", "-c", self.project / "kernels.cu", "-o", objects)
         run(*self.compiler, "-std=c++20", *cflags, self.project / "main.cpp", objects, *libs,
             f"-Wl,-rpath,{pkg_config('--variable=libdir')[0]}", "-o", program)
         self.run_program(program)
