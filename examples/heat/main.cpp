@@ -124,9 +124,9 @@ Run settle(const Options& options, const Ranks& ranks, AnySlab& slab, cudag::Str
 }
 
 // lost begins
-/// Waits for the loop on the device, as long as it makes progress. Otherwise ends it, and throws.
+/// Waits for the loop on the device, as long as it makes progress. Otherwise this rank ends, and all others.
 template <class Progress>
-void watch(const cudag::Stream& stream, const cudag::nccl::Communicator& comm, const NcclSlab& slab,
+void watch(const cudag::Stream& stream, const cudag::nccl::Communicator& comm, NcclSlab& slab, const Ranks& ranks,
            std::chrono::seconds deadline, const Progress& progress) {
     unsigned seen = 0;
     auto last = std::chrono::steady_clock::now();
@@ -135,11 +135,9 @@ void watch(const cudag::Stream& stream, const cudag::nccl::Communicator& comm, c
         if (slab.turns() != seen) last = now;
         seen = slab.turns();
         if (now - last > deadline) { // a collective waits for a rank, perhaps for ever
+            slab.end_loop();         // after this turn, which `abort` lets end
             comm.abort();
-            stream.synchronize();
-            throw std::runtime_error("turn " + std::to_string(seen) +
-                                     " of the loop has not ended in time; another rank "
-                                     "may be lost");
+            ranks.abort("turn " + std::to_string(seen) + " of the loop has not ended; another rank may be lost");
         }
         progress(seen);
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -159,7 +157,7 @@ Run settle_at_once(const Options& options, const Ranks& ranks, NcclSlab& slab, c
     const example::Progress progress("sweep", options.most);
     const auto begin = std::chrono::steady_clock::now();
     exec.launch(stream);
-    watch(stream, comm, slab, options.deadline, [&](unsigned turns) {
+    watch(stream, comm, slab, ranks, options.deadline, [&](unsigned turns) {
         if (ranks.rank() == 0) progress.show(std::size_t{turns} * options.sweeps);
         lose_if_wanted(options, ranks, turns);
     });

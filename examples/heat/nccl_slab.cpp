@@ -45,6 +45,7 @@ cudag::nccl::Operation NcclSlab::largest_changes() const {
 
 // loop begins
 cudag::Graph NcclSlab::loop(unsigned sweeps, float tolerance, unsigned most) {
+    most_turns_ = static_cast<int>(most);
     cudag::GraphBuilder b({.dependencies = cudag::Dependencies::inferred});
     const cudag::Condition more = b.condition(1);
     b.while_(more, [&](cudag::GraphBuilder& body) {
@@ -52,8 +53,7 @@ cudag::Graph NcclSlab::loop(unsigned sweeps, float tolerance, unsigned most) {
         for (unsigned i = 0; i < sweeps; ++i)
             add_sweep_on_device(body, i, i + 1 == sweeps);
         add(body, largest_changes(), Order::within_graph).label("largest changes of all ranks");
-        body.kernel({}, decide, more, all_changes_, std::bit_cast<int>(tolerance), turns_, static_cast<int>(most))
-            .label("again?");
+        body.kernel({}, decide, more, all_changes_, std::bit_cast<int>(tolerance), turns_, most_turns_).label("again?");
     });
     b.memcpy(host_changes_, all_changes_).label("download changes");
     return std::move(b).build();
@@ -85,6 +85,10 @@ void NcclSlab::sweep_in_streams(cudag::Stream& stream, unsigned sweeps) {
     largest_changes().enqueue(stream);
     cudag::memcpy_async(stream, host_changes_, all_changes_);
     stream.synchronize();
+}
+
+void NcclSlab::end_loop() {
+    std::atomic_ref(turns_[0]).store(most_turns_);
 }
 
 unsigned NcclSlab::turns() const {

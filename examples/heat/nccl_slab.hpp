@@ -24,6 +24,8 @@ class NcclSlab : public Slab {
     /// Does the sweeps of one turn by launches into two streams, and waits.
     void sweep_in_streams(cudag::Stream& stream, unsigned sweeps);
 
+    /// Lets the running loop end after this turn.
+    void end_loop();
     /// Returns the number of turns so far, also while the loop runs.
     [[nodiscard]] unsigned turns() const;
     /// Returns the largest change, of all ranks, after the loop.
@@ -38,6 +40,7 @@ class NcclSlab : public Slab {
     cudag::nccl::Communicator comm_;
     cudag::DeviceBuffer<int> all_changes_;
     cudag::PinnedBuffer<int> turns_;
+    int most_turns_ = 0;
     cudag::Stream exchanging_;
     cudag::Event swept_{{.timing = false}};
     cudag::Event exchanged_{{.timing = false}};
