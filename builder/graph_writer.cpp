@@ -103,14 +103,12 @@ class GraphWriter {
     [[nodiscard]] Node made(std::uint32_t index) const { return graph_.identity().handle(first_ + index); }
     [[nodiscard]] NodePlace place(std::uint32_t index) const { return {&source_, index}; }
 
-    /// Returns the device of a copy: as given to the builder, or as CUDA reports it for kernels and fills, which are of
-    /// the device that is current when they are made.
+    /// Returns the device of a node that is written again: as given to the builder, or as the node must have it.
     [[nodiscard]] int device_to_write(std::uint32_t index) {
         const NodeRecord& record = source_.records().nodes()[index];
-        const bool is_of_current = record.kind == NodeKind::kernel || record.kind == NodeKind::memset;
-        if (record.device != any_device || !is_of_current || is_only_device()) return record.device;
+        if (record.device != any_device || is_only_device()) return record.device;
         bind_context();
-        return devices_.of(source_, index);
+        return devices_.to_make(source_, index);
     }
 
     void write(std::uint32_t index) {

@@ -30,11 +30,16 @@ int device_within(CUcontext context) {
     return device;
 }
 
+/// Returns the device of memory that the graph allocates; any_device for other memory.
+int device_of_graph_memory(const GraphRecords& records, const void* memory) {
+    const GraphAllocation* const own = records.allocations().find(reinterpret_cast<std::uintptr_t>(memory));
+    return own == nullptr ? any_device : std::get<const AllocParams*>(records.params(*own->alloc))->device;
+}
+
 /// Returns the device of device memory; any_device for other memory. CUDA does not know graph memory outside launches.
 int device_of_memory(const GraphRecords& records, const void* memory) {
     if (memory == nullptr) return any_device;
-    if (const GraphAllocation* const own = records.allocations().find(reinterpret_cast<std::uintptr_t>(memory)))
-        return std::get<const AllocParams*>(records.params(*own->alloc))->device;
+    if (const int own = device_of_graph_memory(records, memory); own != any_device) return own;
     cudaPointerAttributes attributes{};
     const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
     ignore(status);
@@ -53,6 +58,21 @@ int NodeDevices::of_kernel(cudaGraphNode_t node) {
     const auto [place, is_new] = of_context_.try_emplace(context, any_device);
     if (is_new) place->second = device_within(context);
     return place->second;
+}
+
+int NodeDevices::to_make(const GraphState& graph, std::uint32_t index) {
+    const GraphRecords& records = records_of(graph);
+    const NodeKind kind = records.nodes()[index].kind;
+    if (kind == NodeKind::kernel || kind == NodeKind::memset) return of(graph, index);
+    const auto either = [&](const void* destination, const void* source) {
+        const int device = device_of_graph_memory(records, destination);
+        return device != any_device ? device : device_of_graph_memory(records, source);
+    };
+    if (const auto* const* copy = std::get_if<const CopyParams*>(&records.params(index)))
+        return either((*copy)->destination, (*copy)->source);
+    if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&records.params(index)))
+        return either((*copy)->dstPtr.ptr, (*copy)->srcPtr.ptr);
+    return any_device;
 }
 
 int NodeDevices::of(const GraphState& graph, std::uint32_t index) {

@@ -18,6 +18,9 @@ class NodeDevices {
     /// device of the memory of an allocation, a fill or a copy. any_device for nodes of no device, such as joins.
     [[nodiscard]] int of(const GraphState& graph, std::uint32_t index);
     [[nodiscard]] int of_kernel(cudaGraphNode_t node);
+    /// Returns the device that must be current when the node is made again, if it was made without one: that of a
+    /// kernel, of the memory of a fill, or of the graph memory of a copy. any_device for other nodes.
+    [[nodiscard]] int to_make(const GraphState& graph, std::uint32_t index);
 
   private:
     std::map<CUcontext, int> of_context_;

@@ -37,6 +37,11 @@ std::string value_text(CUfunction function) {
     return kernel_name(function);
 }
 
+std::string next_text(const std::string& former, CUfunction function) {
+    std::string name = kernel_name(function);
+    return name == former ? name + " of another device, context or library" : name;
+}
+
 std::string value_text(CUcontext context) {
     if (context == nullptr) return "the device's own";
     const std::string name = numbered_name(context);

@@ -59,6 +59,13 @@ template <std::integral T>
     return value_text(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(number));
 }
 
+/// The text of a value that replaces one with the text `former`.
+template <class T>
+[[nodiscard]] std::string next_text(const std::string& /*former*/, const T& value) {
+    return value_text(value);
+}
+[[nodiscard]] std::string next_text(const std::string& former, CUfunction function);
+
 /// The reason of a rule against another value.
 [[nodiscard]] std::string refusal_text(const FieldRule& rule, const std::string& current, const std::string& next);
 
@@ -72,7 +79,9 @@ class Differences {
     void compare(const char* name, const T& before, const T& after, const FieldRule& rule) {
         if (!same_value(before, after))
             add([&] {
-                return FieldDifference{rule.kind, name, value_text(before), value_text(after), rule.changed_by};
+                std::string former = value_text(before);
+                std::string next = next_text(former, after);
+                return FieldDifference{rule.kind, name, std::move(former), std::move(next), rule.changed_by};
             });
     }
     /// Records the result of `make()`.

@@ -234,6 +234,7 @@ TEST_CASE("an update does not move a kernel to another device", "[capture][updat
     const auto match = GENERATE(cudag::Match::order, cudag::Match::structure);
     const cudag::UpdateReport report = exec.update(moved, {.match = match});
     CHECK_FALSE(report.updated());
+    CHECK_THAT(to_string(report), ContainsSubstring("kernel: store -> store of another device, context or library"));
     run_far(exec, two);
     CHECK(both(two) == std::vector{1, 2});
 }
