@@ -42,8 +42,8 @@ def is_clang(command):
 
 def compiler_of(command, directory, source, *flags):
     """Starts to compile source. g++ has to generate code: after -fsyntax-only it leaves templates uninstantiated."""
-    mode = ["-fsyntax-only"] if is_clang(command) else ["-O0", "-S", "-o", os.devnull]
-    return subprocess.Popen([*command, *flags, "-fdiagnostics-color=never", *mode, str(source)], cwd=directory,
+    mode = ["-fsyntax-only"] if is_clang(command) else ["-S", "-o", os.devnull]
+    return subprocess.Popen([*command, *flags, "-O0", "-fdiagnostics-color=never", *mode, str(source)], cwd=directory,
                             start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -67,7 +67,11 @@ struct Plan {
     /// Returns whether nodes may be put on lanes.
     [[nodiscard]] bool wants_lanes() const noexcept { return lanes != 0 || !durations.empty(); }
     /// Returns the plan that gives CUDA the edges as written.
-    [[nodiscard]] static Plan as_written() { return {.reduce = false, .joins = false, .ends = false, .early = false}; }
+    [[nodiscard]] static Plan as_written() {
+        Plan plan; // no designators: nvcc writes them in a way that clang++ warns of
+        plan.reduce = plan.joins = plan.ends = plan.early = false;
+        return plan;
+    }
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
