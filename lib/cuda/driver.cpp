@@ -118,6 +118,7 @@ CUcontext converted_green_context(CUcontext context) {
 
 namespace {
 
+/// Returns the device of a context that is not a green one.
 std::optional<int> find_device_of(CUcontext context) {
     if (driver().ctx_push_current(context) != CUDA_SUCCESS) return std::nullopt;
     CUdevice device = 0;
@@ -129,8 +130,11 @@ std::optional<int> find_device_of(CUcontext context) {
 } // namespace
 
 int device_of_context(CUcontext context) {
-    if (context != nullptr)
+    if (context != nullptr) {
         if (const std::optional<int> device = find_device_of(context)) return *device;
+        if (const CUcontext converted = converted_green_context(context); converted != nullptr)
+            if (const std::optional<int> device = find_device_of(converted)) return *device;
+    }
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
     return device;

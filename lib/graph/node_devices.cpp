@@ -16,20 +16,6 @@ namespace cudag::detail {
 
 namespace {
 
-/// Returns the device of a context, which is current for a moment.
-int device_within(CUcontext context) {
-    CUresult pushed = driver().ctx_push_current(context);
-    if (pushed == CUDA_ERROR_INVALID_CONTEXT)
-        if (const CUcontext converted = converted_green_context(context); converted != nullptr)
-            pushed = driver().ctx_push_current(converted);
-    checked_driver<GraphError>(pushed, "cuCtxPushCurrent");
-    CUdevice device = 0;
-    const CUresult result = driver().ctx_get_device(&device);
-    static_cast<void>(driver().ctx_pop_current(&context));
-    checked_driver<GraphError>(result, "cuCtxGetDevice");
-    return device;
-}
-
 /// Returns the device of memory that the graph allocates; any_device for other memory.
 int device_of_graph_memory(const GraphRecords& records, const void* memory) {
     const GraphAllocation* const own = records.allocations().find(reinterpret_cast<std::uintptr_t>(memory));
@@ -56,7 +42,7 @@ int device_of_copy(const GraphRecords& records, const void* destination, const v
 int NodeDevices::of_kernel(cudaGraphNode_t node) {
     CUcontext const context = read_native_node(node, CU_GRAPH_NODE_TYPE_KERNEL).kernel.ctx;
     const auto [place, is_new] = of_context_.try_emplace(context, any_device);
-    if (is_new) place->second = device_within(context);
+    if (is_new) place->second = device_of_context(context);
     return place->second;
 }
 
