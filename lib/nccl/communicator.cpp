@@ -29,19 +29,22 @@ void check_nccl(int result, const char* call, ncclComm* comm, const std::string&
     throw NcclError(result, text, {call, {}, {}, where});
 }
 
-NcclComm::NcclComm(ncclComm* comm, bool is_owned, const SourceLocation& where) : comm_(comm), is_owned_(is_owned) {
+void DestroyComm::operator()(ncclComm* comm) const noexcept {
+    if (const int result = nccl_library().comm_destroy(comm); result != success && result != in_progress)
+        std::fprintf(stderr, "cudag: ncclCommDestroy: %s\n", nccl_library().get_error_string(result));
+}
+
+NcclComm::NcclComm(ncclComm* borrowed, const SourceLocation& where) : comm_(borrowed) {
     const NcclLibrary& nccl = nccl_library();
-    check_nccl(nccl.comm_count(comm, &ranks_), "ncclCommCount", comm, "Communicator", where);
-    check_nccl(nccl.comm_rank(comm, &rank_), "ncclCommUserRank", comm, "Communicator", where);
-    check_nccl(nccl.comm_device(comm, &device_), "ncclCommCuDevice", comm, "Communicator", where);
+    check_nccl(nccl.comm_count(comm_, &ranks_), "ncclCommCount", comm_, "Communicator", where);
+    check_nccl(nccl.comm_rank(comm_, &rank_), "ncclCommUserRank", comm_, "Communicator", where);
+    check_nccl(nccl.comm_device(comm_, &device_), "ncclCommCuDevice", comm_, "Communicator", where);
 }
 
 NcclComm::~NcclComm() {
-    if (aborting_.joinable())
-        aborting_.join();
-    else if (is_owned_)
-        if (const int result = nccl_library().comm_destroy(comm_); result != success && result != in_progress)
-            std::fprintf(stderr, "cudag: ncclCommDestroy: %s\n", nccl_library().get_error_string(result));
+    if (!aborting_.joinable()) return;
+    aborting_.join();
+    static_cast<void>(owned_.release()); // the abort has destroyed it
 }
 
 ncclComm* NcclComm::get() const {
@@ -94,6 +97,7 @@ std::shared_ptr<const void> register_range(const Communicator& comm, void* data,
 
 using detail::NcclAccess;
 using detail::NcclComm;
+using detail::OwnedComm;
 
 int version() {
     int number = 0;
@@ -121,25 +125,28 @@ Communicator::Communicator(const UniqueId& id, int ranks, int rank, SourceLocati
     ncclComm* comm = nullptr;
     detail::check_nccl(detail::nccl_library().comm_init_rank(&comm, ranks, bytes, rank), "ncclCommInitRank", nullptr,
                        fmt::format("Communicator: rank {} of {}", rank, ranks), location);
-    state_ = std::make_shared<NcclComm>(comm, true, location);
+    state_ = std::make_shared<NcclComm>(OwnedComm(comm), location);
 }
 
 std::vector<Communicator> Communicator::over(std::span<const int> devices, SourceLocation location) {
     if (devices.empty())
         cudag::detail::refuse("Communicator::over: there are no devices; give at least one", {{}, {}, location});
-    std::vector<ncclComm*> comms(devices.size());
+    std::vector<ncclComm*> natives(devices.size());
+    std::vector<OwnedComm> comms(devices.size()); // before there is one, since the vector may throw
     detail::check_nccl(
-        detail::nccl_library().comm_init_all(comms.data(), static_cast<int>(devices.size()), devices.data()),
+        detail::nccl_library().comm_init_all(natives.data(), static_cast<int>(devices.size()), devices.data()),
         "ncclCommInitAll", nullptr, "Communicator::over", location);
+    for (std::size_t i = 0; i < comms.size(); ++i)
+        comms[i].reset(natives[i]);
     std::vector<Communicator> made;
-    for (ncclComm* const comm : comms)
-        made.push_back(NcclAccess::communicator(std::make_shared<NcclComm>(comm, true, location)));
+    for (OwnedComm& comm : comms)
+        made.push_back(NcclAccess::communicator(std::make_shared<NcclComm>(std::move(comm), location)));
     return made;
 }
 
 Communicator Communicator::borrow(ncclComm* comm, SourceLocation location) {
     if (comm == nullptr) cudag::detail::refuse("Communicator::borrow: the communicator is null", {{}, {}, location});
-    return NcclAccess::communicator(std::make_shared<NcclComm>(comm, false, location));
+    return NcclAccess::communicator(std::make_shared<NcclComm>(comm, location));
 }
 
 int Communicator::rank() const noexcept {

@@ -18,10 +18,19 @@ namespace cudag::nccl::detail {
 /// Throws NcclError if `result` of the NCCL function `call` is not success. `comm` may be null.
 void check_nccl(int result, const char* call, ncclComm* comm, const std::string& subject, const SourceLocation& where);
 
+/// Destroys a communicator; tells a failure on stderr.
+struct DestroyComm {
+    void operator()(ncclComm* comm) const noexcept;
+};
+
+/// A communicator of NCCL's that cudag has made.
+using OwnedComm = std::unique_ptr<ncclComm, DestroyComm>;
+
 /// A communicator. Graphs keep it alive: NCCL waits, in its destruction, for the graphs that it has captured.
 class NcclComm {
   public:
-    NcclComm(ncclComm* comm, bool is_owned, const SourceLocation& where);
+    NcclComm(OwnedComm owned, const SourceLocation& where) : NcclComm(owned.get(), where) { owned_ = std::move(owned); }
+    NcclComm(ncclComm* borrowed, const SourceLocation& where);
     ~NcclComm();
     NcclComm(const NcclComm&) = delete;
     NcclComm& operator=(const NcclComm&) = delete;
@@ -43,7 +52,7 @@ class NcclComm {
 
   private:
     ncclComm* comm_;
-    bool is_owned_;
+    OwnedComm owned_; ///< null for a borrowed one
     int rank_ = 0;
     int ranks_ = 0;
     int device_ = 0;

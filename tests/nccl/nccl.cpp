@@ -1,6 +1,7 @@
 // NCCL's operations as nodes of graphs: with NCCL on GPUs, with a stand-in on the CPU runtime.
 #include "kernels.hpp"
 #include "ranks.hpp"
+#include "standin.hpp"
 
 #include <cudag/agree.hpp>
 
@@ -518,3 +519,16 @@ TEST_CASE("a refused bind of an operation changes nothing", "[nccl]") {
         CHECK(each[2] == "13.000000 -1.000000");
     }
 }
+
+#ifdef CUDART_CPU // the stand-in counts
+TEST_CASE("communicators whose ranks are not told are destroyed", "[nccl]") {
+    if (skipped_without_two_devices()) return;
+    const int before = standin::communicators();
+    const std::array devices{0, 1};
+    standin::hide_ranks(true);
+    CHECK_THROWS_AS(nccl::Communicator::over(devices), nccl::NcclError);
+    CHECK_THROWS_AS(nccl::Communicator(nccl::UniqueId::create(), 1, 0), nccl::NcclError);
+    standin::hide_ranks(false);
+    CHECK(standin::communicators() == before);
+}
+#endif

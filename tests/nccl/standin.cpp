@@ -1,6 +1,7 @@
 // A stand-in for NCCL on the CPU runtime: the functions that cudag calls, for a few ranks, of one process or of several
 // on one machine. As NCCL does, it keeps the addresses of buffers in structures of its own, captures event nodes, and
 // waits for captured graphs.
+#include "standin.hpp"
 #include "standin_kernels.hpp"
 
 #include <cudag/detail/kernel_call.hpp>
@@ -92,8 +93,23 @@ struct DeviceHere {
 
 } // namespace
 
+namespace {
+
+std::atomic<int> living{0};
+std::atomic<bool> hides_ranks{false};
+
+} // namespace
+
+int standin::communicators() {
+    return living;
+}
+void standin::hide_ranks(bool are_hidden) {
+    hides_ranks = are_hidden;
+}
+
 struct ncclComm {
     ncclComm(std::shared_ptr<Clique> with, int its_rank) : clique(std::move(with)), rank(its_rank) {
+        ++living;
         cudaGetDevice(&device);
         cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
         works = shared<Work>(most_works);
@@ -102,6 +118,7 @@ struct ncclComm {
             free.push_back(works + i);
     }
     ~ncclComm() {
+        --living;
         cudaEventDestroy(event);
         cudaFree(works);
         cudaFree(scratch);
@@ -336,6 +353,7 @@ STANDIN int ncclCommGetAsyncError(ncclComm* comm, int* result) {
     return success;
 }
 STANDIN int ncclCommCount(ncclComm* comm, int* count) {
+    if (hides_ranks) return fail("the ranks are hidden");
     *count = comm->clique->meeting->ranks;
     return success;
 }
