@@ -38,6 +38,11 @@ constexpr NamedKind kinds[] = {
     {NodeKind::alloc, cudaGraphNodeTypeMemAlloc, "alloc"},
     {NodeKind::free, cudaGraphNodeTypeMemFree, "free"},
     {NodeKind::conditional, cudaGraphNodeTypeConditional, "conditional"},
+#if CUDART_VERSION >= 13050
+    {NodeKind::memcpy_batch, cudaGraphNodeTypeMemcpyBatch, "memcpy_batch"},
+#else
+    {NodeKind::memcpy_batch, cudaGraphNodeType(14), "memcpy_batch"},
+#endif
 };
 
 } // namespace
@@ -52,7 +57,7 @@ TEST_CASE("every node kind has CUDA's value and a name", "[unit][format]") {
 }
 
 TEST_CASE("a kind that cudag does not know is unknown", "[unit][format]") {
-    CHECK(to_string(static_cast<NodeKind>(cudaGraphNodeTypeCount)) == "unknown");
+    CHECK(to_string(static_cast<NodeKind>(4711)) == "unknown");
     CHECK(fmt::format("{}", static_cast<NodeKind>(4711)) == "unknown");
 }
 
