@@ -125,10 +125,10 @@ TEST_CASE("a fault in each node of a graph with children, loops and captures is 
     stream.synchronize();
     CHECK(cudag::unfinished_nodes().empty());
 
-    const OneAtATime alone; // else a node of the other branch may be under way, too
     const Node count = loop.body().find("count").at(0);
     write(cells.span().subspan(4, 1), {0});
-    CHECK(error_of(exec, stream, count, cudaErrorAssert, 2).labels() == Labels{"count"});
+    const Error error = error_of(exec, stream, count, cudaErrorAssert, 2);
+    CHECK(std::ranges::count(error.labels(), "count") == 1); // a node of the other branch may have begun, too
     CHECK(read(cells)[4] == 2);
 }
 
