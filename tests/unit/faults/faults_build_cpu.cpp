@@ -120,12 +120,16 @@ TEST_CASE("a batch of copies whose call fails is not in the graph, nor part of i
     const cudag::DeviceBuffer<int> x(4);
     const cudag::DeviceBuffer<int> y(4);
     cudag::GraphBuilder builder({.races = cudag::Races::allowed});
-    const Faults faults = for_every_call_failing([&] { static_cast<void>(builder.memcpy({{x, y}, {x, y}})); });
-    CHECK(faults.thrown >= 3);
-    check_only_context_ignored(faults);
+    const auto copy_halves = [&] {
+        builder.memcpy({{x.span().first(2), y.span().first(2)}, {x.span().subspan(2), y.span().subspan(2)}});
+    };
+    const Faults faults = for_every_call_failing(copy_halves);
     const cudag::Graph graph = std::move(builder).build();
-    CHECK(graph.node_count() == 3 * (faults.ignored + 1));
-    CHECK(graph.edge_count() == 2 * (faults.ignored + 1));
+    const bool is_one_node = graph.nodes().front().kind() == cudag::NodeKind::memcpy_batch;
+    CHECK(faults.thrown >= (is_one_node ? 1 : 3));
+    check_only_context_ignored(faults);
+    CHECK(graph.node_count() == (is_one_node ? 1 : 3) * (faults.ignored + 1));
+    CHECK(graph.edge_count() == (is_one_node ? 0 : 2) * (faults.ignored + 1));
 }
 
 TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][faults]") {
