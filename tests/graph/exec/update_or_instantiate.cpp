@@ -1,4 +1,5 @@
 // Exec::update_or_instantiate: the last two rungs of the update ladder, counted.
+#include "cuda_version.hpp"
 #include "gate.hpp"
 #include "stores.hpp"
 #include "watched.hpp"
@@ -177,7 +178,7 @@ TEST_CASE("handles inside of a child lead to an instance taken again", "[exec][u
     const auto with_child = [&](const Cells& values) {
         GraphBuilder b;
         const auto node = b.kernel({}, store, stores.cell(2), 9);
-        b.child(stores.build(values)).label("child").after(node);
+        add_child(b, stores.build(values)).label("child").after(node);
         return std::move(b).build();
     };
     Exec exec = with_child({1}).instantiate();
