@@ -80,7 +80,8 @@ TEST_CASE("beyond the capacity a shape runs eagerly, until it comes more often t
 TEST_CASE("shapes take no more memory than they may, a floor aside", "[capture][graphed][policy]") {
     Total sums;
     const Stream stream;
-    const auto small = numbers(4, 1), other = numbers(8, 2), third = numbers(12, 3), large = numbers(1 << 20, 1);
+    const auto small = numbers(4, 1), other = numbers(8, 2), third = numbers(12, 3);
+    const std::vector<int> large(1 << 20, 1); // its sum is an int
     std::size_t one = 0;
     {
         GraphedFunction f(sums.function(), {.warm_up_runs = 0});
